@@ -1,4 +1,4 @@
-"""A database that is locked for longer than any limit on waiting."""
+"""A database that is locked longer than the time limit for locks."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,9 +10,9 @@ _WAIT_MS = 50
 
 @contextmanager
 def database_kept() -> Iterator[None]:
-    """Have another connection keep SQLite's writer, or all projects and sessions; this one waits for it only shortly.
+    """Hold SQLite's write lock, or PostgreSQL's row locks on all projects and sessions, in another connection.
 
-    For tests outside of a transaction.
+    The current connection gets a short lock timeout. For tests outside of a transaction.
     """
     is_sqlite = connection.vendor == "sqlite"
     wait = "PRAGMA busy_timeout = {0}" if is_sqlite else "SET lock_timeout = {0}"

@@ -1,4 +1,4 @@
-"""A configured language model for tests over rows: the scripted provider behind the process's own endpoint."""
+"""A configured language model for tests with a database: the scripted provider as the process's endpoint."""
 
 from tests.llm.provider import Asked, Behaviour, say
 
@@ -6,7 +6,7 @@ ACCEPTED = '{"verdict": "accepted", "reason": ""}'
 
 
 def acting(solver: Behaviour) -> Behaviour:
-    """Return a provider's behaviour: what a test says to solvers, acceptance to the validator."""
+    """Return a provider's behaviour: the given one for solvers, acceptance for the validator."""
 
     def answer(asked: Asked) -> None:
         told = asked.body.get("instructions") or asked.body["messages"][0]["content"]

@@ -1,4 +1,4 @@
-"""The real server in a thread of the test process: HTTP, streams and WebSockets on a free port."""
+"""A live server in a thread of the test process: HTTP, streams and WebSockets on a free port."""
 
 import asyncio
 import socket
@@ -26,16 +26,16 @@ class LiveServer(threading.Thread):
         self._server = _AnnouncingServer(config, self._listens)
 
     def run(self) -> None:
-        """Serve on this thread."""
+        """Serve on the current thread."""
         asyncio.run(self._server.serve(sockets=[self._socket]))
 
     def start_serving(self) -> None:
-        """Return when requests are answered."""
+        """Start the server and wait until it accepts requests."""
         self.start()
         assert self._listens.wait(START_SECONDS), "the live server did not start"
 
     def stop_serving(self) -> None:
-        """Return when the server has ended."""
+        """Stop the server and wait for its end."""
         self._server.should_exit = True
         self.join(STOP_SECONDS)
         assert not self.is_alive(), "the live server did not stop"
@@ -50,7 +50,7 @@ class _AnnouncingServer(uvicorn.Server):
         await super().startup(sockets)
         self._listens.set()
 
-    # As uvicorn's own, which look and wait a tenth of a second at a time: nearly two hundred tests end a server.
+    # Like uvicorn's methods, but without their polling every 0.1 s: nearly two hundred tests stop a server.
 
     async def main_loop(self) -> None:
         while not await self.on_tick(0):

@@ -1,4 +1,4 @@
-"""Pages without the white space that means nothing: what a template's indentation adds, a browser does not show."""
+"""Normalizing white space in pages, since browsers do not show a template's indentation."""
 
 import re
 from functools import lru_cache
@@ -15,9 +15,9 @@ IN_BOXES = re.compile(r"(<(?:button|summary|label)\b[^>]*>)\s+|\s+(</(?:button|s
 
 
 def collapsed(html: str) -> str:
-    """Return HTML as a browser reads it: white space collapsed, none around blocks and none at the ends of buttons."""
+    """Return HTML with white space collapsed, and removed around blocks and at the ends of buttons."""
     parts = PRESERVED.split(TAG.sub(lambda tag: _collapsed_tag(tag[0]), html))
-    # Two groups: every third part is text between preserved elements, the next such an element, the next its name.
+    # The pattern has two groups, so parts repeat in threes: text, a preserved element, and the element's name.
     return "".join(_collapsed(part) if index % 3 == 0 else part for index, part in enumerate(parts) if index % 3 != 2)
 
 

@@ -1,4 +1,4 @@
-"""Databases with every table and no row of the product's: a run migrates one of each kind, all others are copies."""
+"""Migrated databases without rows: each test run migrates one of each kind and copies it."""
 
 import fcntl
 import os
@@ -15,11 +15,11 @@ from tests.server import ServerProcess
 # Set before worker processes start, so that all of them share it.
 RUN = os.environ.setdefault("MRPVM_TEST_RUN", secrets.token_hex(8))
 TEMPLATE = f"migrated_{RUN}"
-MIGRATION_SECONDS = 300  # every test of a run would fail on a machine that is too busy for less
+MIGRATION_SECONDS = 300  # a shorter limit would fail every test on a busy machine
 
 
 def migrated_file(shared: Path) -> Path:
-    """Return an SQLite file, made by the first process that asks for it in the directory `shared`."""
+    """Return a migrated SQLite file in the directory `shared`; the first process that needs it creates it."""
     made = shared / "migrated.sqlite3"
 
     def make() -> None:
@@ -31,7 +31,7 @@ def migrated_file(shared: Path) -> Path:
 
 
 def migrated_template(shared: Path, address: str) -> str:
-    """Return the name of a PostgreSQL database to be copied, made by the first process that asks for it."""
+    """Return the name of a migrated PostgreSQL database to copy; the first process that needs it creates it."""
 
     def make() -> None:
         with psycopg.connect(address, autocommit=True) as connection:
@@ -44,7 +44,7 @@ def migrated_template(shared: Path, address: str) -> str:
 
 @contextmanager
 def new_database(shared: Path, address: str) -> Iterator[str]:
-    """Create a migrated PostgreSQL database for the block; yields its address."""
+    """Create a migrated PostgreSQL database for the block; yield its address."""
     name, template = f"own_{secrets.token_hex(8)}", migrated_template(shared, address)
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
@@ -53,7 +53,7 @@ def new_database(shared: Path, address: str) -> Iterator[str]:
 
 
 def drop_template(address: str) -> None:
-    """Drop the run's PostgreSQL template, if it made one."""
+    """Drop the run's PostgreSQL template, if there is one."""
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}" WITH (FORCE)')
 
@@ -65,7 +65,7 @@ def _at(address: str, database: str) -> str:
 def _make_once(mark: Path, make: Callable[[], None]) -> None:
     with mark.open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if not mark.stat().st_size:  # `file` was opened before the lock was got
+        if not mark.stat().st_size:  # read after the lock was acquired
             make()
             file.write("made")
 

@@ -1,11 +1,11 @@
-"""What is stored of the payloads of a turn's nodes."""
+"""The stored payloads of a turn's nodes."""
 
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.turns.payload_frames import PayloadPlace, places
 
 
 def stored_payloads(turn: ExplainabilityTurn) -> dict[str, PayloadPlace]:
-    """Return the payloads' places by their refs, in the order in which they were stored."""
+    """Return the places of the payloads by their refs, in stored order."""
     rows = turn.event_batches.order_by("first_sequence")
     return {place.ref: place for row in rows for place in places(row.payload_index)}
 
@@ -16,6 +16,6 @@ def stored_executions(turn: ExplainabilityTurn) -> list[str]:
 
 
 def judge(turn: ExplainabilityTurn, *steps: tuple[str, str]) -> None:
-    """Store that the turn did something to units, each given by its id and the step."""
+    """Store ledger entries of the turn, each given by a unit's id and the step."""
     judged = [[unit_id, step, "session", "", None, None, ""] for unit_id, step in steps]
     turn.event_batches.create(first_sequence=turn.event_batches.count() + 5_000, events=[], judged=judged)

@@ -1,4 +1,4 @@
-"""Secrets as people write them: 20 forms, each in any number of different ones."""
+"""Generated secrets of 20 forms, in sentences."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ _LETTERS = string.ascii_letters + string.digits
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A sentence with a secret in it; `secret` is what may be stored nowhere, `form` what it looks like."""
+    """A sentence with a secret; `secret` must not be stored, `form` names its kind."""
 
     form: str
     text: str
@@ -20,7 +20,7 @@ class Planted:
 
 
 def _random(source: random.Random, length: int) -> str:
-    # A digit early on, as random keys have nearly always.
+    # Random keys nearly always have a digit near the start.
     return f"{source.choice(_LETTERS)}{source.randint(0, 9)}{''.join(source.choices(_LETTERS, k=length - 2))}"
 
 

@@ -1,4 +1,4 @@
-"""Preparing the next turn of a stored session without running it."""
+"""Preparation of a stored session's next turn without running it."""
 
 from mrpvm.conversation.asking import UnaskedModel
 from mrpvm.conversation.flags import Flags
@@ -9,7 +9,7 @@ from sessions_app.turns.state import read_state
 
 
 def prepared_turn(session: Session, message: str, flags: Flags | None = None) -> PreparedTurn:
-    """Return what the session's next turn would look at; no model is asked."""
+    """Prepare the session's next turn without a model; return it."""
     flags, call = flags or Flags(), TurnCall(message=message)
     turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence + 1, user_message=message)
     state = read_state(turn, call, flags, index_is_outdated=False)

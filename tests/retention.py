@@ -1,4 +1,4 @@
-"""Turns whose payloads are older than what the server keeps."""
+"""Turns whose payloads are older than the retention period."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from sessions_app.models import ExplainabilityTurn
 
 
 def age_payloads(settings: Settings) -> int:
-    """Make all turns two days older, and keep payloads for one; gives of how many turns they were removed."""
+    """Make all turns two days older, and remove payloads older than one day; return the number of turns."""
     ExplainabilityTurn.objects.update(created_at=F("created_at") - timedelta(days=2))
     settings.MRPVM_KEEP_PAYLOADS_DAYS = 1
     return carry_out_retention(rest=timedelta(0))

@@ -1,4 +1,4 @@
-"""The server as a process of its own, started by `manage.py serve` as an operator starts it."""
+"""The server as a separate process, started with `manage.py serve` as by an operator."""
 
 import os
 import re
@@ -17,9 +17,9 @@ LAST_LINE = "My dog is called Rex"  # of the printed block
 
 
 class Patience:
-    """A wait in which the time does not count that programs of this machine waited for a core.
+    """A time limit that does not count the time in which programs of this machine waited for a core.
 
-    On a crowded machine a server is slow; it hangs when nothing comes of it while there is room.
+    On a busy machine a server is slow; it hangs only if it makes no progress while a core is free.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -27,14 +27,14 @@ class Patience:
         self._began, self._crowded = time.monotonic(), _crowded_seconds()
 
     def is_over(self) -> bool:
-        """Return whether that many seconds had room, or `LONGEST_WAIT` times as many had not."""
+        """Return whether the limit has passed without waiting for a core, or `LONGEST_WAIT` times the limit in all."""
         elapsed = time.monotonic() - self._began
         crowded = _crowded_seconds() - self._crowded
         return elapsed - crowded > self._seconds or elapsed > LONGEST_WAIT * self._seconds
 
 
 def _crowded_seconds() -> float:
-    """Return how long some program has waited for a core since the machine started; 0 where the kernel does not say."""
+    """Return how long programs have waited for a core since the machine started; 0 if the kernel does not tell."""
     try:
         return int(Path("/proc/pressure/cpu").read_text().split("total=")[1].split()[0]) / 1e6
     except OSError:
@@ -44,7 +44,7 @@ def _crowded_seconds() -> float:
 class ServerProcess:
     """`manage.py serve` on a free port with a data directory; `url`, `output` and `login_link` once it is ready.
 
-    It sees no variable of the developer's; the fixture `own_services` gives those of a database of its own.
+    It gets no variable of the developer; the fixture `own_services` has those of a separate database.
     """
 
     def __init__(self, data: Path, *arguments: str, **variables: str) -> None:
@@ -67,7 +67,7 @@ class ServerProcess:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        # Read until its end: a server whose output nobody reads stands still once the pipe is full.
+        # Read until the end, since a server blocks on a full pipe.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         patience = Patience(self.start_seconds)
@@ -92,7 +92,7 @@ class ServerProcess:
         self._is_ready.set()
 
     def __exit__(self, *raised: object) -> None:
-        """Stop it if the test has not."""
+        """Stop the server unless the test has."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -112,7 +112,7 @@ class ServerProcess:
         return found[0] if found else None
 
     def stop(self, sent: signal.Signals = signal.SIGINT) -> tuple[int, float, str]:
-        """Return exit code, seconds until the end, and what was printed last."""
+        """Stop the server; return the exit code, the seconds until its end, and its last output."""
         began, said = time.monotonic(), len(self.output)
         self.process.send_signal(sent)
         code = self.process.wait(timeout=START_SECONDS)
@@ -121,11 +121,11 @@ class ServerProcess:
         return code, seconds, self.output[said:]
 
     def refused(self) -> tuple[int, str]:
-        """Start although it cannot work; give exit code and what was printed."""
+        """Start the server, which must fail; return the exit code and the output."""
         return self._run(self.command)
 
     def manage(self, *arguments: str, seconds: float = START_SECONDS) -> tuple[int, str]:
-        """Run another command in the server's environment; give exit code and what was printed."""
+        """Run another command in the server's environment; return the exit code and the output."""
         return self._run([*self.command[:2], *arguments], seconds)
 
     def _run(self, command: list[str], seconds: float = START_SECONDS) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Where a planted secret could be stored, and the search for it."""
+"""Search for planted secrets in everything that is stored."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ from tests.planted import Planted
 
 _UNIT = {"topic", "title", "claim", "procedure", "condition", "text_body", "subject", "object", "provenance"}
 CONVERSATION = {
-    # What was said, and what is needed to answer it.
+    # The conversation, and the data needed to answer it.
     "Message": {"content", "payload"},
-    # For a day: a repeated request gets the same answer.
+    # Kept for a day, so that a repeated request gets the same answer.
     "KeptAnswer": {"body"},
     "ContextUnit": {
         "topic",
@@ -36,13 +36,13 @@ CONVERSATION = {
     "RememberedText": {"content", "namespace"},
     "SessionMemory": {"record"},
     "Session": {"system_prompt", "summary", "metadata"},
-    # What is to be forgotten, until it is.
+    # The data to be forgotten, until it is removed.
     "Forgetting": {"work"},
 }
 
 
 def stored_texts(skipped: Mapping[str, set[str]]) -> Iterator[tuple[str, bytes]]:
-    """Yield every stored value as bytes, what is compressed in plain, under `Model.column`."""
+    """Yield every stored value with its `Model.column`, as decompressed bytes."""
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if field.name not in skipped.get(model.__name__, ()):
@@ -62,7 +62,7 @@ def _values(model: type[Model], field: Any) -> Iterator[bytes]:
 
 
 def finder(planted: list[Planted]) -> BytesAhoCorasick:
-    """Return a search for every secret, and for the longest word in it without its end, as stemmed words have it."""
+    """Return a search for every secret, and for its longest word without the ending, as in stemmed words."""
     return BytesAhoCorasick([part for item in planted for part in _parts(item.secret)])
 
 
@@ -71,7 +71,7 @@ def _parts(secret: str) -> tuple[bytes, bytes]:
 
 
 def assert_nowhere(secrets: BytesAhoCorasick, where: str, text: bytes) -> None:
-    """Fail with the surroundings of what is found, whole or as a word of which the end was cut off."""
+    """Fail with the context of any secret that is found, complete or as a stemmed word."""
     lower = text.lower()
     found = [lower[max(0, start - 60) : end + 20] for _, start, end in secrets.find_matches_as_indexes(lower)]
     assert not found, f"{where} holds {found}"

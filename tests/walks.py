@@ -1,4 +1,4 @@
-"""How many random walks a test takes: two, or what the environment says for a longer run."""
+"""The number of random walks in a test: two, or more by an environment variable."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Bases indexed by an earlier version, and what must equal a new index of them."""
+"""Knowledge bases indexed by an earlier version, and their comparison with a new index."""
 
 import random
 from collections import Counter
@@ -42,7 +42,7 @@ type Hit = tuple[str, float]
 
 @contextmanager
 def earlier_version() -> Iterator[None]:
-    """Cut words as an earlier version may have: by their first letters, stop words kept, no parts of words."""
+    """Index as an earlier version: words are cut to three letters, stop words are kept, compounds are not split."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "stem", lambda word: word[:3])
         patch.setattr(text, "_content_words", text.words)
@@ -51,7 +51,7 @@ def earlier_version() -> Iterator[None]:
 
 
 class Life:
-    """What two sessions do with a base and its forks, at random; utterances, hidden and replaced units among it."""
+    """Random changes that two sessions make to a base and its forks, with utterances, hidden and replaced units."""
 
     def __init__(self, seed: int, base: KnowledgeBase) -> None:
         self.random, self.number = random.Random(seed), 0
@@ -76,7 +76,7 @@ class Life:
         return f"{self.random.randrange(100):02}-{self.number}"
 
     def add(self) -> None:
-        source = f"src-{self.random.randrange(4)}"  # often one that is there already: then that is replaced
+        source = f"src-{self.random.randrange(4)}"  # often an existing source, which is replaced
         units = [make_unit(f"{source}::{self.name()}", claim) for claim in self.claims(self.random.randint(1, 9))]
         add_source(self.base(), source, "", units, source_id=source)
 
@@ -109,7 +109,7 @@ class Life:
         mount_base(self.session(), self.base(), reason="load-api", discard_draft=True)
 
     def tops(self) -> list[KnowledgeLayer]:
-        """Return the top of everything that can be searched."""
+        """Return the top layer of each chain that can be searched."""
         heads = KnowledgeBase.objects.values_list("head_id", flat=True)
         journals = Session.objects.values_list("journal_id", flat=True)
         return list(KnowledgeLayer.objects.filter(pk__in=[*heads, *journals]).order_by("pk"))
@@ -135,7 +135,7 @@ def _stemmed(words: dict[str, float]) -> dict[str, float]:
 
 
 def of_a_copy(layer: KnowledgeLayer) -> list[list[Hit]]:
-    """Return the answers of one new layer that holds what this one shows."""
+    """Return the search results of a new layer that holds the units visible in this one."""
     units: dict[str, KnowledgeUnit] = {row.unit_id: row.to_value() for row in visible(layer)}
     copied = create_layer(Kind.BASE, None)
     index_units(copied, list(units.values()))
@@ -153,7 +153,7 @@ def same(left: list[list[Hit]], right: list[list[Hit]]) -> bool:
 
 
 def postings_of(layer: KnowledgeLayer) -> Counter[Any]:
-    """Return what a search reads of one layer."""
+    """Return the postings that a search of the layer reads."""
     rows = Posting.objects.filter(layer_id=layer.postings_layer_id or layer.pk)
     return Counter(rows.values_list("unit_id", "term", "frequency", "length"))
 
@@ -164,14 +164,14 @@ def expected_postings(layer: KnowledgeLayer) -> Counter[Any]:
 
 
 def check_that_nothing_is_mixed() -> None:
-    """Each layer's index is of one version, and its counts are those of what it shows."""
-    for layer in KnowledgeLayer.objects.exclude(kind__in=(Kind.INDEX, Kind.STAGED)):  # nobody reads those
+    """Assert that each layer's index has one version, and that its counts equal those of its visible units."""
+    for layer in KnowledgeLayer.objects.exclude(kind__in=(Kind.INDEX, Kind.STAGED)):  # are never searched
         if layer.index_version == OLD:
             with earlier_version():
                 assert postings_of(layer) == expected_postings(layer)
         else:
             assert postings_of(layer) == expected_postings(layer)
-        if layer.kind == Kind.REMOVED:  # which shows nothing by itself
+        if layer.kind == Kind.REMOVED:  # shows no units by itself
             continue
         seen = [row for row in visible(layer) if row.is_evidence]
         assert (layer.evidence_count, layer.term_count) == (len(seen), sum(row.length for row in seen))

@@ -1,4 +1,4 @@
-"""What tests of knowledge actions share: a session on a base, a plugin that writes down what it hears."""
+"""Helpers for tests of knowledge actions: a session that mounts a base, and a plugin that records its events."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,13 +57,13 @@ class ListeningRetriever:
 
 @contextmanager
 def committing() -> Iterator[None]:
-    """Run what waits for the commit at the end of the block, as a real commit would."""
+    """Run the `on_commit` callbacks at the end of the block, as a real commit does."""
     with TestCase.captureOnCommitCallbacks(execute=True):
         yield
 
 
 def tell(session: Session, *claims: str) -> None:
-    """Have the session know something more, as a turn's commit does."""
+    """Add units to the session's memory, as a turn's commit does."""
     units = [make_unit(f"session::{claim}", claim, source_id="session") for claim in claims]
     known = known_hashes(session, units)
     new = [unit for unit in units if unit.hash not in known]
@@ -74,7 +74,7 @@ def tell(session: Session, *claims: str) -> None:
 
 
 def forget(session: Session, claim: str) -> None:
-    """Take a unit from what the session knows, as a turn does that has to make room."""
+    """Remove a unit from the session's memory, as a turn does at the limit."""
     known = Session.objects.get(pk=session.pk)
     unit = known.context_units.get(claim=claim)
     take_out_units(known, [unit.unit_id])
@@ -83,7 +83,7 @@ def forget(session: Session, claim: str) -> None:
 
 
 def stage(session: Session, source_id: str, *claims: str) -> None:
-    """Put a source into the session's draft."""
+    """Stage a source in the session's draft."""
     draft = KnowledgeLayer.objects.get(pk=Session.objects.get(pk=session.pk).draft_id)
     source = KnowledgeSource.objects.create(layer=draft, source_id=source_id, name=source_id, content="", hash="")
     index_units(draft, [make_unit(f"{source_id}::{claim}", claim) for claim in claims], origin=source)
@@ -93,14 +93,14 @@ def stage(session: Session, source_id: str, *claims: str) -> None:
 
 
 def seen(session: Session, words: str) -> list[tuple[str, str]]:
-    """Return what the session finds, as claim and store, sorted."""
+    """Return the claim and the store of each unit that the session finds, sorted."""
     knowledge = SessionKnowledge.of(Session.objects.get(pk=session.pk))
     hits = knowledge.search(dict.fromkeys(terms(words), 1.0), 100)
     return sorted((hit.unit.text, hit.store) for hit in hits)
 
 
 def held(base: KnowledgeBase, words: str) -> list[str]:
-    """Return the claims that the base's head shows for these words, sorted."""
+    """Return the claims that a search of the base's head finds, sorted."""
     head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
     hits = SessionKnowledge(EffectiveView.of_layer(head)).search(dict.fromkeys(terms(words), 1.0), 100)
     return sorted(hit.unit.text for hit in hits)

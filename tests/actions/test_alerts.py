@@ -1,4 +1,4 @@
-"""Alerts: when a limit counts as passed, how it is told, and where a web hook may not go."""
+"""Alerts: when a limit is exceeded, how members are notified, and which addresses a web hook may not have."""
 
 import json
 import socket
@@ -31,7 +31,7 @@ LIMITS: dict[str, Any] = {"limit_percent": 50, "window_minutes": 60, "least_turn
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Takes posts and answers with `status`."""
+    """An HTTP server that accepts POST requests and answers with `status`."""
 
     taken: ClassVar[list[tuple[dict[str, str], bytes]]] = []
     status: ClassVar[int] = 200
@@ -49,7 +49,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def receiver(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Return the address of a receiver on this machine, where private addresses are allowed."""
+    """Return a receiver on this machine; private addresses are allowed."""
     settings.MRPVM_PRIVATE_WEB_HOOKS = True
     monkeypatch.setattr(Receiver, "taken", [])
     monkeypatch.setattr(Receiver, "status", 200)
@@ -72,9 +72,9 @@ def watch() -> int:
 def test_a_limit_is_told_once_each_time_it_is_passed(project: Project, receiver: str) -> None:
     alert, session = alert_on(project, receiver), new_session(project)
     add_turns(session, 1, "failed")
-    assert watch() == 0  # too few turns say nothing
+    assert watch() == 0  # too few turns for an alert
     add_turns(session, 1)
-    assert watch() == 0  # a half is not more than a half
+    assert watch() == 0  # exactly half does not exceed the limit
     add_turns(session, 1, "failed")
     assert [watch(), watch()] == [1, 0]
     (headers, body), *others = Receiver.taken
@@ -109,7 +109,7 @@ def test_a_refused_message_is_tried_again_later(project: Project, receiver: str,
     for tried in range(1, MOST_TRIES + 1):
         assert watch() == 0
         assert AlertCrossing.objects.get().tries == len(Receiver.taken) == tried
-        watch()  # before its time nothing is tried
+        watch()  # no attempt before the retry is due
         assert len(Receiver.taken) == tried
         AlertCrossing.objects.update(next_try_at=timezone.now())
     assert AlertCrossing.objects.get().status == "failed"

@@ -1,4 +1,4 @@
-"""A folded chain shows exactly what it showed, now and after whatever comes next; earlier revisions can be restored."""
+"""Folding a chain changes no result, also after further changes; earlier revisions can be restored."""
 
 import random
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def now(base: KnowledgeBase) -> KnowledgeBase:
 
 
 def shown(knowledge: SessionKnowledge) -> Any:
-    """Return everything that a reader can find out: hits with scores and their parts, guidance, the newest."""
+    """Return all that a reader sees: hits with scores and their parts, guidance, the newest units."""
     found: list[Any] = []
     for first, second in pairwise([*WORDS, WORDS[0]]):
         hits = knowledge.search({terms(first)[0]: 1.0, terms(second)[0]: 0.5}, 7)
@@ -79,7 +79,7 @@ class Life:
         self.sessions = [create_session(base.project, base=base)]
 
     def split(self) -> None:
-        """From now on a second base, which shows the same, goes through the same."""
+        """Fork the base; every later change is made to both."""
         self.bases.append(fork_base(now(self.bases[0])))
         self.sessions.append(create_session(self.bases[1].project, base=self.bases[1]))
         mount_base(self.sessions[0], self.bases[0], reason="load-api", discard_draft=True)
@@ -132,7 +132,7 @@ def test_no_reader_sees_a_difference_now_or_later(base: KnowledgeBase, seed: int
     assert listed(folded) == texts
     later = [of_session(reader) for reader in readers], [of_layer(row.layer) for row in kept], of_layer(after.head)
     assert later == views
-    # Whatever comes next does the same to the folded chain and to one that was not.
+    # Later changes have the same effect on the folded chain and on the other.
     for number in range(20, 26):
         life.step(number)
         assert [hits[:2] for hits in found_in(folded)] == [hits[:2] for hits in found_in(unfolded)]
@@ -140,7 +140,7 @@ def test_no_reader_sees_a_difference_now_or_later(base: KnowledgeBase, seed: int
 
 
 def found_in(base: KnowledgeBase) -> list[list[tuple[str, float]]]:
-    """Return what a base finds; ids of journals name their session, so units are known by what they say."""
+    """Return the hits by text: ids of journals contain the session, so they differ between two sessions."""
     knowledge = SessionKnowledge(EffectiveView.of_layer(now(base).head))
     return [
         sorted((hit.unit.text, round(hit.score, 9)) for hit in knowledge.search({terms(word)[0]: 1.0}, 500))
@@ -185,7 +185,7 @@ def test_a_unit_is_not_written_again_for_each_fold(base: KnowledgeBase) -> None:
 
 
 def test_what_the_newest_change_replaced_stays_replaced(base: KnowledgeBase) -> None:
-    """Also where the layer that holds it is not folded."""
+    """This also holds where the layer with the replaced unit is not folded."""
     add_source(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(30)])
     deepen(base, 2)
     assert compact_base(now(base))
@@ -236,11 +236,11 @@ def replace(base: KnowledgeBase, source_id: str, how_often: int, unit_count: int
 
 
 class TestRemoved:
-    """A chain that holds little but what was removed from it is folded however short it is."""
+    """A chain that consists mostly of removed units is folded, however short it is."""
 
     def test_a_source_that_was_replaced_often(self, base: KnowledgeBase) -> None:
         replace(base, "s", 2)
-        assert compact_long_chains(few_removed=7) == 0  # half of it is shown
+        assert compact_long_chains(few_removed=7) == 0  # half of its units are visible
         replace(base, "s", 1)
         everything = of_layer(now(base).head)
         assert compact_long_chains(few_removed=7) == 1
@@ -307,7 +307,7 @@ def test_a_wrong_fold_is_logged_once_and_not_repeated(
 
 @pytest.mark.rule("INGEST-4")
 def test_a_base_says_as_much_when_it_is_folded(base: KnowledgeBase, session: Session) -> None:
-    """What a session has saved, at several times, is counted too."""
+    """Units that a session saved in several steps are counted too."""
     for claim in ("ab", "cde"):
         add_source(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
         mount_base(session, now(base), reason="load-api")
@@ -332,7 +332,7 @@ def test_artifacts_go_along(base: KnowledgeBase) -> None:
 
 
 def test_a_faster_fold_keeps_what_a_plugin_derives(base: KnowledgeBase) -> None:
-    """The source was published, the chain folded, and only then did the plugin answer."""
+    """The plugin answers after the source was published and the chain folded."""
     first = add_source(base, "first", "text", [make_unit("s0::1", "The pump leaks")], source_id="s0")
     add_source(base, "other", "text", [make_unit("s1::1", "The valve leaks")], source_id="s1")
     assert compact_base(now(base))
@@ -356,7 +356,7 @@ def test_a_save_of_nothing_after_a_fold_moves_the_session(base: KnowledgeBase, s
 
 
 class TestRestore:
-    """An earlier revision comes back as a new one."""
+    """Restoring an earlier revision makes a new one."""
 
     def test_it_shows_what_it_showed_and_nothing_is_lost(self, base: KnowledgeBase, session: Session) -> None:
         deepen(base, 3)

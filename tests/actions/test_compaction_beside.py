@@ -1,4 +1,4 @@
-"""A fold goes on for as long as it takes while the sweepers of other processes look after the same data."""
+"""A long fold is not disturbed by the sweepers of other processes."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A source that is replaced or removed takes along what other sources derived from it, until it is derived anew."""
+"""Units derived from a source that is replaced or removed are removed or stale until they are derived again."""
 
 import random
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from tests.walks import SEEDS
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
 def at_once(request: pytest.FixtureRequest, settings: Settings) -> None:
-    """Have every change of a draft made in the draft itself, or every one in a layer of its own."""
+    """Make every change of a draft in the draft itself, or each in a layer of its own."""
     settings.MRPVM_UNITS_AT_ONCE = request.param
     settings.MRPVM_UNITS_A_TRANSACTION = 2
 
@@ -63,7 +63,7 @@ def dirty_in(session: Session) -> set[str]:
 
 @pytest.fixture
 def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
-    """Return a base of four sources: b is derived from a, c from b, and d from nothing; the session has it mounted."""
+    """Return a base of four sources, mounted by the session: b is derived from a, c from b, and d from nothing."""
     add(base, source("a", "The pump is loud", "The pump is old"))
     add(base, source("b", "The pump needs oil", "The pump is red", origins=("a::0",)))
     add(base, source("c", "The pump costs money", origins=("b::0", "gone::0")))
@@ -74,7 +74,7 @@ def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
 
 @pytest.mark.rule("UNIT-16")
 def test_derived_units_go_with_their_origin_and_come_back(derived: KnowledgeBase) -> None:
-    """Also what is derived from that; the rest of its source stays."""
+    """So do units derived from the derived ones; the rest of their source stays."""
     assert dirty(derived) == set()
     add(derived, source("a", "The pump is quiet"))
     assert held(derived, "pump") == ["The pump hums", "The pump is quiet", "The pump is red"]
@@ -110,7 +110,7 @@ def test_a_fact_that_another_source_states_too_is_still_known(derived: Knowledge
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_within_one_source_it_is_written_anew_as_a_whole(base: KnowledgeBase, times: int) -> None:
-    """The ids are the same again, and nothing of it is stale."""
+    """The source keeps its unit ids, and none of its units is stale."""
     units = [
         make_unit("a::0", "The pump is loud", source_id="a"),
         make_unit("a::1", "The pump needs oil", source_id="a", derived_from_unit_ids=("a::0",)),
@@ -123,7 +123,7 @@ def test_within_one_source_it_is_written_anew_as_a_whole(base: KnowledgeBase, ti
 
 @pytest.mark.usefixtures("at_once")
 class TestDrafts:
-    """A draft changes what its session sees, and a save what the base shows."""
+    """A change of a draft is visible in its session, and after a save in the base."""
 
     @pytest.mark.parametrize("folded", [False, True])
     def test_a_source_of_the_base_is_removed(self, session: Session, derived: KnowledgeBase, folded: bool) -> None:
@@ -161,7 +161,7 @@ class TestDrafts:
 
 @pytest.mark.rule("UNIT-16")
 def test_a_fold_keeps_it_as_it_is(derived: KnowledgeBase) -> None:
-    """Stale units stay beside their source, for whoever looks what became of them; removed ones go."""
+    """Stale units are kept with their source, so that they can be looked up; removed ones are not."""
     add(derived, source("a", "The pump is quiet"))
     add(derived, source("b", "The pump is red"))
     before = held(derived, "pump")
@@ -185,7 +185,7 @@ def test_rows_go_with_their_layer(session: Session) -> None:
 
 @dataclass
 class Said:
-    """A unit as it must be: what it says, what it was derived from, and whether that is still there."""
+    """The expected state of a unit: its text, its origins, and whether these still exist."""
 
     claim: str
     origins: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ class Said:
 
 
 class Sources:
-    """What a draft must show: the units of each source, by id."""
+    """The expected units of each source in a draft, by id."""
 
     def __init__(self) -> None:
         self.units: dict[str, dict[str, Said]] = {}
@@ -207,7 +207,7 @@ class Sources:
         return {name for name, units in self.units.items() if any(said.is_stale for said in units.values())}
 
     def candidates(self, source_id: str) -> list[str]:
-        """Return what a source could be derived from."""
+        """Return the units from which a source can be derived."""
         others = [units for name, units in self.units.items() if name != source_id]
         return [unit_id for units in others for unit_id, said in units.items() if not said.is_stale]
 

@@ -1,4 +1,4 @@
-"""Sources staged in a session's draft: what it sees, what no base sees, and what a save makes of it."""
+"""Sources staged in a session's draft: visible in the session, in no base, and in a base after a save."""
 
 from contextlib import nullcontext
 
@@ -38,7 +38,7 @@ from tests.layers.units import make_unit
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
 def at_once(request: pytest.FixtureRequest, settings: Settings) -> int:
-    """Have every change made in the draft itself, or every one in a layer of its own."""
+    """Make every change in the draft itself, or each in a layer of its own."""
     settings.MRPVM_UNITS_AT_ONCE = request.param
     settings.MRPVM_UNITS_A_TRANSACTION = 2
     return int(request.param)
@@ -134,7 +134,7 @@ class TestStaging:
 
     @pytest.mark.rule("BASE-7")
     def test_what_is_told_and_what_is_staged_counts_once(self, session: Session) -> None:
-        """Of equal units the highest layer's is shown, and the next one when that is gone."""
+        """Of equal units the one in the highest layer is visible; when it is removed, the next one is."""
         tell(session, "The pump is blue")
         stage_source(session, source("a", "The pump is blue"))
         assert seen(session, "pump") == [("The pump is blue", "session")]
@@ -265,7 +265,7 @@ CHANGES = st.lists(
 def test_any_changes_show_what_a_plain_dictionary_shows(
     project: Project, changes: list[tuple[str, list[str]]], large: list[bool], save_after: int
 ) -> None:
-    """An empty list of words removes the source; every change is made in the draft or in a layer of its own."""
+    """An empty list of words removes the source."""
     session = create_session(project, base=create_base(project, "Any"))
     expected: dict[str, list[str]] = {}
     for number, ((name, words), is_large) in enumerate(zip(changes, large, strict=False)):

@@ -1,4 +1,4 @@
-"""Old session events go unless a view of a turn reads them; what the views show stays as it was."""
+"""Old session events are deleted unless a view of a turn reads them; the views stay the same."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -110,7 +110,7 @@ def test_mounting_the_same_base_again_takes_its_newest_head(session: Session, ba
 
 
 class TestDirtyDraft:
-    """Unsaved sources are never thrown away unasked."""
+    """Unsaved sources are discarded only on request."""
 
     @pytest.mark.rule("PAGE-11")
     def test_it_refuses_the_mount_and_stays(

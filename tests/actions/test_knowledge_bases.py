@@ -1,4 +1,4 @@
-"""Making bases and filling them with sources."""
+"""Creating bases and adding sources."""
 
 from datetime import timedelta
 
@@ -122,7 +122,7 @@ class TestAddSource:
 
     @pytest.mark.rule("BASE-3")
     def test_what_is_replaced_keeps_the_time_it_was_added(self, base: KnowledgeBase) -> None:
-        """Until it is removed; a later upload is the later one even if a server's clock is slow."""
+        """It keeps it until it is removed. The order of uploads does not depend on the servers' clocks."""
         first, second = (knowledge.add_source(base, "manual", text, [], source_id="m") for text in ("old", "new"))
         assert (second.added_at, first.updated_at) == (first.added_at, first.added_at)
         assert second.updated_at > first.updated_at
@@ -183,7 +183,7 @@ class TestAddSource:
 
     @pytest.mark.rule("INGEST-4")
     def test_a_base_says_no_more_than_it_may(self, base: KnowledgeBase, settings: LazySettings) -> None:
-        """The bytes of what its units say; of a source that was replaced only the newer counts."""
+        """The limit is on the bytes of its units' texts; a replaced source does not count."""
         settings.MRPVM_MAX_BASE_TEXT_BYTES = 20
         knowledge.add_source(base, "a", "", [make_unit("a", "Größe")], source_id="a")
         knowledge.add_source(base, "b", "", [make_unit("b", "x" * 9, topic="yyyy")], source_id="b")

@@ -1,4 +1,4 @@
-"""Saving and forking: what the base, the session and everybody else see afterwards."""
+"""Saving and forking: what the base, the session and other sessions see afterwards."""
 
 from collections.abc import Callable
 
@@ -154,7 +154,7 @@ class TestForkSession:
 
 
 class TestSave:
-    """Saving moves the head of a base to what the session has."""
+    """A save moves the base's head to the session's knowledge."""
 
     @pytest.mark.rule("BASE-10")
     def test_others_see_it_when_they_mount_the_base_next(self, session: Session, base: KnowledgeBase) -> None:
@@ -253,7 +253,7 @@ class TestSave:
 
     @pytest.mark.rule("BASE-13")
     def test_into_a_base_that_it_never_mounted(self, session: Session, project: Project) -> None:
-        """Nobody loses what they never saw; who names the revision has seen it."""
+        """Changes that the caller has not seen are kept; a caller who names the revision has seen them."""
         other = create_base(project, "Other")
         add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
@@ -277,7 +277,7 @@ class TestSave:
         assert save_session_kb(session, target=base).revision == 3
 
     def test_over_a_change_there_is_no_way_but_a_fork(self, session: Session, base: KnowledgeBase) -> None:
-        """Whatever revision the caller names."""
+        """This holds for every revision that the caller names."""
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
         for expected in (None, 1, 2):
@@ -341,7 +341,7 @@ def test_cost_does_not_depend_on_the_base(
 
 
 class TestTwoSavers:
-    """The second of two savers is told, and loses nothing."""
+    """The second of two savers gets an error and loses nothing."""
 
     @pytest.mark.rule("BASE-13")
     def test_the_second_is_refused_and_keeps_its_draft(
@@ -377,7 +377,7 @@ class TestTwoSavers:
 
 
 class TestJournalSource:
-    """A session's conversation is one source of a base, however often it is saved."""
+    """The conversation of a session is one source of a base, however often it is saved."""
 
     @pytest.mark.rule("BASE-11")
     def test_units_keep_their_ids(self, session: Session, base: KnowledgeBase) -> None:

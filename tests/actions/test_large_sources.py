@@ -1,4 +1,4 @@
-"""Large sources and loads: short transactions, all or nothing for readers, nothing left over."""
+"""Large sources and loads: short transactions, no partial state for readers, no leftover rows."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -39,7 +39,7 @@ Kind = KnowledgeLayer.Kind
 
 @pytest.fixture(autouse=True)
 def small_batches(settings: Settings) -> None:
-    """Three units are many here."""
+    """Make three units a large source."""
     settings.MRPVM_UNITS_A_TRANSACTION = 3
     settings.MRPVM_UNITS_AT_ONCE = 3
 
@@ -56,7 +56,7 @@ def load(session: Session, count: int = 8, source_id: str = "ctx-1", **more: obj
 
 
 def rows() -> tuple[int, ...]:
-    """Return how many rows a source or load may have left behind."""
+    """Return the number of rows in each table that a source or load writes."""
     tables = (KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, ContextUnit, UnitEvent, QuarantinedChunk)
     return tuple(table.objects.count() for table in tables)
 
@@ -114,9 +114,9 @@ class TestSourcesOfABase:
         before = rows()
         layer = staged.create_layer(STAGED, base.head)
         staged.fill(layer, units(8))
-        assert staged.sweep_staged() == 0  # it could still be in the making
+        assert staged.sweep_staged() == 0  # the ingest may still be running
         KnowledgeLayer.objects.filter(kind=STAGED).update(created_at=timezone.now() - timedelta(days=1))
-        assert staged.sweep_staged() == 0  # somebody wrote to it just now, however long ago that was begun
+        assert staged.sweep_staged() == 0  # it is old, but was written to just now
         assert sweep() == 1
         assert rows() == before
         staged.fill(staged.create_layer(STAGED, base.head), units(8))
@@ -124,7 +124,7 @@ class TestSourcesOfABase:
         assert rows() == before
 
     def test_what_is_being_removed_is_not_written_to(self, base: KnowledgeBase) -> None:
-        """Else what was paused for long, with the whole machine say, would be published without what is gone."""
+        """Otherwise an ingest that was paused for long would be published without the removed units."""
         before = rows()
         layer = staged.create_layer(STAGED, base.head)
         staged.fill(layer, units(8))
@@ -173,7 +173,7 @@ class TestSourcesOfABase:
 
 
 def once(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
-    """Let something happen between staging and the last transaction."""
+    """Call `meanwhile` once, between staging and the last transaction."""
     fill = staged.fill
 
     def filled(*given: object, **more: object) -> None:

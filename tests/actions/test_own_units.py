@@ -1,4 +1,4 @@
-"""What a session knows stays its own wherever it lies: saved, folded, or left behind in another base."""
+"""The session's own units stay its own when they are saved, folded, or kept in a base that it no longer mounts."""
 
 from collections.abc import Callable
 
@@ -61,7 +61,7 @@ def own(*claims: str) -> list[tuple[str, str]]:
 
 @pytest.mark.usefixtures("any_size")
 class TestSavedUnits:
-    """A save gives the base what the session knows and takes nothing from the session."""
+    """A save copies the session's units to the base and removes none from the session."""
 
     @pytest.mark.rule("BASE-9")
     @pytest.mark.parametrize("save", [save_session_kb, fork_session_kb])
@@ -102,7 +102,7 @@ class TestSavedUnits:
     def test_removal_from_the_base_keeps_them_in_the_session(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud", "The pump is old")
         neighbour = create_session(base.project, base=save_session_kb(session))
-        with pytest.raises(NotFound):  # it is not listed
+        with pytest.raises(NotFound):  # it is not among the listed sources
             remove_source(neighbour, session.journal_source_id)
         stage_source(neighbour, NewSource(name="mine", source_id=session.journal_source_id))
         save_session_kb(fresh(neighbour))
@@ -123,7 +123,7 @@ class TestSavedUnits:
 
 @pytest.mark.usefixtures("any_size")
 class TestLoadedAgain:
-    """A context load takes the place of the earlier one, wherever that lies now."""
+    """A context load replaces the earlier one, in whichever layer that is."""
 
     @pytest.mark.rule("BASE-11")
     def test_in_the_session_and_with_the_next_save_in_the_base(self, session: Session, base: KnowledgeBase) -> None:
@@ -167,7 +167,7 @@ class TestLoadedAgain:
 
 @pytest.mark.usefixtures("any_size")
 class TestStagedToo:
-    """A source in the draft says what the session knows: it counts once, as the session's."""
+    """A unit that is both in the draft and in the session's memory counts once, as the session's."""
 
     @pytest.mark.rule("BASE-7")
     def test_what_is_saved_below_the_draft(self, session: Session, base: KnowledgeBase) -> None:
@@ -178,7 +178,7 @@ class TestStagedToo:
         everything = own("The pump is dry", "The pump is loud", "The pump is old")
         stage_source(session, source("src-1", "The pump is dry", "The pump is loud", "The pump hums"))
         assert seen(session, "pump") == sorted([*everything, ("The pump hums", "draft")])
-        assert known < found_ids(session)  # the ledger's and the plugins'
+        assert known < found_ids(session)  # the ids that the ledger and plugins know
         stage_source(session, source("src-1", "The pump is old", "The pump is dry"))
         assert seen(session, "pump") == everything
         remove_source(session, "src-1")
@@ -225,7 +225,7 @@ class TestStagedToo:
 
 
 class TestLabels:
-    """Units are in a base what they were in the session: the ledger and plugins know them by that."""
+    """Saved units keep the labels that they had in the session, by which the ledger and plugins know them."""
 
     def test_turns_that_used_a_saved_unit_are_found(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud")
@@ -305,7 +305,7 @@ def test_many_duplicates_are_written_before_the_source_shows(
     with recorded(monkeypatch) as transactions:
         stage_source(session, source("src-1", *claims))
     assert max(item.value_count for item in transactions[:-1]) < 10_000  # two hundred units with all their columns
-    assert transactions[-1].value_count < 4_000  # which of two equal ones is shown
+    assert transactions[-1].value_count < 4_000  # which of two equal units is visible
     assert fresh(session).journal.own_unit_count == 450
     assert {store for _, store in seen(session, "pump")} == {"session"}
 
@@ -314,7 +314,7 @@ def test_many_duplicates_are_written_before_the_source_shows(
 def test_further_saves_continue_from_the_folded_chain(
     session: Session, base: KnowledgeBase, with_removals: bool
 ) -> None:
-    """Also where its draft replaces a source of the fold: of several rows of a source the latest upload counts."""
+    """This also holds where its draft replaces a folded source: the latest upload of a source counts."""
     expected: dict[str, str] = {}
     for number in range(24):
         source_id = f"src-{number % 3 if with_removals else number}"

@@ -1,4 +1,4 @@
-"""Whatever a session does, in whatever order, it finds what it knows as its own."""
+"""After any sequence of actions, a session finds its own units as its own."""
 
 import random
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ ACTIONS = ["load"] * 2 + ["tell"] + ["stage"] * 3 + ["remove"] + ["save"] * 3 + 
 
 @dataclass
 class Model:
-    """What must be found: the session's units by load, and what each of two bases holds, by source.
+    """The expected results: the session's units by load, and the units of two bases by source.
 
-    A source may say what the session knows: then that is the session's, whatever is saved, staged or removed.
+    A unit that is both in a source and in the session's memory counts as the session's.
     """
 
     known: dict[str, set[str]] = field(default_factory=dict)

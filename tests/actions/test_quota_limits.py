@@ -1,4 +1,4 @@
-"""A quota is exact: what fills it is stored, one more is not."""
+"""Quotas are exact: what reaches the limit is stored, one more is refused."""
 
 import pytest
 

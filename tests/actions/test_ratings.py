@@ -1,4 +1,4 @@
-"""What readers think of answers."""
+"""Ratings of answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""After an upgrade that cuts words in another way everything is found again as if it had been written anew."""
+"""After an upgrade that changes tokenization, a reindex gives the same results as a new index."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -68,7 +68,7 @@ def test_every_view_equals_a_physical_copy(base: KnowledgeBase, seed: int) -> No
     packed = set(PackedLayer.objects.values_list("layer_id", flat=True))
     assert packed
     assert HiddenUnit.objects.exists()
-    life.live(3)  # written by the new version into what the earlier one has made
+    life.live(3)  # the new version writes into layers of the earlier one
     tops = life.tops()
     assert not all(same(answers(top), of_a_copy(top)) for top in tops)
     assert reindex() > 3
@@ -278,7 +278,7 @@ class TestCommand:
 
 @pytest.mark.rule("DECISION-35", "BUILTIN-21")
 def test_the_version_names_what_is_indexed() -> None:
-    """Whoever changes what a unit is found by changes its version too, and then this test's expectation."""
+    """A change of what is indexed needs a new version, and then a new expectation here."""
     unit = make_unit(
         "u", "Well-sealed pumps weren't running in Dr. Müller's 3 stations", topic="Pumping stations",
         condition="if flooded", utility_note="for engineers", title="On pumps", text_body="阀门 mice",

@@ -1,4 +1,4 @@
-"""A unit is retracted, hidden, corrected and restored: what the next turns know, and what earlier ones saw."""
+"""Retracting, hiding, correcting and restoring a unit: the effect on later turns, and the record of earlier ones."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""Scores of several people, the review queue, and how far reviewers agree."""
+"""Scores by several reviewers, the review queue, and the agreement of reviewers."""
 
 import pytest
 from hypothesis import given

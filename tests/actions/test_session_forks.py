@@ -1,4 +1,4 @@
-"""A fork goes on from its moment and knows nothing that was said after it."""
+"""A fork continues from its position and knows no later message."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def source() -> Session:
-    """Return a session of 20 messages whose summary tells of the first 12."""
+    """Return a session of 20 messages with a summary of the first 12."""
     session = create_session(ensure_default_project())
     roles = ("user", "assistant") * 10
     import_history(session, [{"role": role, "content": f"Thing {n} costs ${n}00."} for n, role in enumerate(roles, 1)])
@@ -47,7 +47,7 @@ def load(session: Session, count: int, source_id: str = "ctx") -> None:
 
 
 def told_in(session: Session) -> str:
-    """Return all that the session's next turn tells a model of the conversation."""
+    """Return the conversation that the session's next turn sends to a model."""
     return "\n".join(item.content for item in prepared_turn(session, "And then?").request.history)
 
 
@@ -88,7 +88,7 @@ def test_a_fork_with_renumbered_messages_makes_its_own_summary(source: Session) 
 
 
 class TestWhatItKnew:
-    """A fork knows the units of its source up to there, however many these are."""
+    """A fork has all units of its source up to its position."""
 
     @pytest.fixture(params=["few", "many"])
     def knowing(self, request: pytest.FixtureRequest, settings: Settings, source: Session) -> Session:
@@ -140,7 +140,7 @@ def test_no_transaction_grows_with_what_it_knew(
 
 
 def expired_line(first: Session, length: int) -> list[Session]:
-    """Return `first` and the sessions that went on from it after each of so many expiries; the last is alive."""
+    """Return `first` and `length` forks, each of the one before after that expired; the last one is active."""
     line = [first]
     for _ in range(length):
         Session.objects.filter(pk=line[-1].pk).update(expired_at=timezone.now())

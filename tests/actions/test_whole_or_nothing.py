@@ -1,4 +1,4 @@
-"""What one request changes is changed whole or not at all, also when two come at once."""
+"""Each request is carried out completely or not at all, also when two come at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""What each outermost transaction does, for tests of how much one may do."""
+"""A record of the outermost transactions, for tests of their size."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 @dataclass
 class Written:
-    """One transaction: how many statements it ran, and how many values it sent with those that write."""
+    """The number of statements of one transaction, and of parameters in those that write."""
 
     statement_count: int = 0
     value_count: int = 0
@@ -19,7 +19,7 @@ class Written:
 
 @contextmanager
 def recorded(monkeypatch: pytest.MonkeyPatch, after: Callable[[], Any] = lambda: None) -> Iterator[list[Written]]:
-    """Return the outermost transactions of the block in order; `after` is called when one is over."""
+    """Return the outermost transactions of the block in order; call `after` when one has ended."""
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
     transactions: list[Written] = []
     depth = 0

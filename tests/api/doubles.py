@@ -1,4 +1,4 @@
-"""Plugins that do as a test says."""
+"""Plugins that a test controls."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ def descriptor(plugin_id: str, plugin_type: Any) -> Descriptor:
 
 
 class WaitingSolver:
-    """A goal solver that works until it is told to go on, and then fails."""
+    """A goal solver that waits until it is released, and then fails."""
 
     descriptor = descriptor("gs-waiting", "gs-plugin")
 
@@ -73,7 +73,7 @@ class HeldSolver(WaitingSolver):
 
 
 class RaisingDetector:
-    """A seed detector with a defect."""
+    """A seed detector that raises an unexpected exception."""
 
     descriptor = descriptor("sd-raising", "sd-plugin")
 
@@ -98,7 +98,7 @@ class ModellessDetector(RaisingDetector):
 
 @contextmanager
 def registered(plugin: Any) -> Iterator[Any]:
-    """Have the plugin registered for a while."""
+    """Register the plugin for the block."""
     registry.installed.register(plugin)
     try:
         yield plugin
@@ -107,7 +107,7 @@ def registered(plugin: Any) -> Iterator[Any]:
 
 
 class HalfReadingDetector(RaisingDetector):
-    """A seed detector that reads plain parts, and writes nonsense for those that speak of nonsense."""
+    """A seed detector that returns an invalid document for parts that contain "nonsense"."""
 
     descriptor = descriptor("sd-half", "sd-plugin")
 

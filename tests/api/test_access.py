@@ -1,4 +1,4 @@
-"""Who may do what, and what exists for whom: over every address of the API."""
+"""The roles needed at every address of the API, and access to other projects."""
 
 import re
 import time
@@ -51,7 +51,7 @@ KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
 
 @pytest.fixture
 def talked(talked: Session, editor: Caller) -> Session:
-    """Return the session of two turns with a source in its draft."""
+    """Return a session of two turns with a source in its draft."""
     path = f"/api/sessions/{talked.session_id}/workspace/sources"
     staged = editor.post(path, {"name": "decks.md", "content": "Old."})
     assert staged.status_code == 200
@@ -76,9 +76,9 @@ def talked(talked: Session, editor: Caller) -> Session:
 
 
 def address(pattern: URLPattern, session: Session) -> str:
-    """Return the route's address with ids of things that exist in the session's project.
+    """Return the route's address with the ids of rows in the session's project.
 
-    A route with a variable that is not known here fails: say what stands for it.
+    A route with an unknown variable fails: add its value here.
     """
     turn = session.turns.get(turn_index=2)
     ids = {
@@ -108,13 +108,13 @@ def methods_of(pattern: URLPattern) -> list[str]:
 
 
 def calls(patterns: list[URLPattern], session: Session) -> list[tuple[str, str]]:
-    """Return method and address of everything that can be called, what deletes last and inner things first."""
+    """Return the method and address of every call; deletions come last, the most nested addresses first."""
     made = [(method, address(pattern, session)) for pattern in patterns for method in methods_of(pattern)]
     return sorted(made, key=lambda item: (METHODS.index(item[0]), -item[1].count("/")))
 
 
 def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id: str = "kb") -> Any:
-    """Return the answer to a call with a body that would do for most routes."""
+    """Return the answer to a call with a body that is valid for most routes."""
     if method == "get":
         return client.get(path, headers=headers)
     body = {
@@ -243,7 +243,7 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
             assert error["message"] == f"Your role here is viewer; this needs the role {needed}."
     until = time.monotonic() + 10
     while Experiment.objects.filter(status="running").exists() and time.monotonic() < until:
-        time.sleep(0.05)  # what runs beside this would still write while the tables are emptied
+        time.sleep(0.05)  # a running experiment would write while the tables are emptied
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_a_key_is_read_once_while_it_is_known(
     find_key(plain)
     with django_assert_num_queries(0):
         assert find_key(plain) == key
-    # As another process does it, which cannot tell this one.
+    # As another process does, which cannot clear this one's cache.
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     assert find_key(plain) == key
     now += settings.MRPVM_KEY_CACHE_SECONDS

@@ -41,7 +41,7 @@ def test_a_stream_of_a_browser_lasts_as_long_as_its_login(
 
 
 def running_experiment(project: Project) -> str:
-    """Return the address of the stream of an experiment that nobody ends."""
+    """Return the address of the stream of an experiment that does not end."""
     experiment = Experiment.objects.create(
         project=project, session=create_session(project), kind="trials", status="running"
     )
@@ -49,7 +49,7 @@ def running_experiment(project: Project) -> str:
 
 
 def error_of(lines: list[str]) -> str | None:
-    """Return the code of the error with which a stream ended."""
+    """Return the code of the error that ended a stream."""
     last = json.loads(lines[-2].removeprefix("data: "))
     return last["error"]["code"] if lines[-3] == "event: error" else None
 

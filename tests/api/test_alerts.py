@@ -1,4 +1,4 @@
-"""Alerts over the API and on their page: for admins of the project alone."""
+"""Alerts in the API and on their page: only for admins of the project."""
 
 from collections.abc import Callable
 

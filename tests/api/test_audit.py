@@ -1,4 +1,4 @@
-"""The audit log: what is recorded, with what, for whom; and that nothing is changed without it."""
+"""The audit log: what is recorded, who may read it, and that no change is made without an entry."""
 
 import csv
 import io
@@ -316,6 +316,6 @@ def test_the_log_is_sent_as_files(project: Project, admin: Caller) -> None:
     assert len(lines) == count
     assert [line["id"] for line in lines] == sorted(line["id"] for line in lines)
     rows = list(csv.DictReader(io.StringIO(text_sent(admin.get("/api/audit/export?format=csv")))))
-    assert len(rows) == count + 1  # the first file was recorded
+    assert len(rows) == count + 1  # the first export was recorded
     assert {row["actor"] for row in rows if row["kind"] == "base.renamed"} == {"'=cmd()"}
     assert kinds()[-2:] == ["export.made", "export.made"]

@@ -1,4 +1,4 @@
-"""What cannot become a source, at every door for sources: one clear refusal, and nothing of it is stored."""
+"""Invalid sources, at every address that takes one: a clear error, and nothing is stored."""
 
 import http.client
 import json
@@ -142,7 +142,7 @@ def test_a_limit_holds_at_every_door(
 def test_a_source_id_that_may_be_a_path(editor: Caller, door: str, source_id: str) -> None:
     body = {"name": "a.txt", "content": "Dogs bark.", "source_id": source_id}
     answers = [editor.post(door, body), editor.upload(door, "a.txt", b"Dogs bark.", source_id=source_id)]
-    for answer in answers[: 1 if source_id in ("", "a\nb") else 2]:  # a form has no empty field, and folds its lines
+    for answer in answers[: 1 if source_id in ("", "a\nb") else 2]:  # a form has no empty field and changes line breaks
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_SOURCE_ID")
 
 
@@ -198,7 +198,7 @@ def test_the_same_name_may_hold_another_text(editor: Caller, talked: Session) ->
 def test_the_same_source_at_the_same_time_is_there_once(
     live_asgi: LiveServer, caller: Callable[..., Caller], talked: Session
 ) -> None:
-    """Each is stored whole or refused; what the base shows is one of them."""
+    """Each is stored completely or refused; the base shows one of them."""
     callers = [caller() for _ in range(4)]
     statuses: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The body limit: 413 with a readable answer, whether the length was stated or not."""
+"""The body limit: 413 with an error object, with and without a Content-Length."""
 
 import asyncio
 import errno
@@ -29,7 +29,7 @@ async def echo_length(scope: dict[str, Any], receive: Any, send: Any) -> None:
 def post(
     chunks: list[bytes], headers: dict[str, str], application: ASGIApplication = echo_length
 ) -> tuple[int, bytes, int]:
-    """Send the chunks; give status, body and how many chunks were read."""
+    """Send the chunks; return the status, the body and how many chunks were read."""
     sent: list[dict[str, Any]] = []
     read = 0
 
@@ -82,7 +82,7 @@ def test_a_length_that_is_not_a_number_is_not_believed() -> None:
 
 
 async def keep_body(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Fail as a disk without room does."""
+    """Fail as a full disk does."""
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -93,7 +93,7 @@ def test_a_body_without_room_on_the_disk_is_refused() -> None:
 
 
 async def lose_client(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Fail as a client that has gone."""
+    """Fail as with a client that has disconnected."""
     raise ConnectionResetError
 
 

@@ -1,4 +1,4 @@
-"""Bundles over the API, the command and the pages."""
+"""Bundles by the API, the command and the pages."""
 
 from collections.abc import Callable
 from pathlib import Path

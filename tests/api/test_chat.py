@@ -1,4 +1,4 @@
-"""POST /api/chat/completions as JSON: what is accepted, what comes back, which session is meant."""
+"""POST /api/chat/completions as JSON: valid requests, the answer, and the session that is used."""
 
 import threading
 from datetime import timedelta
@@ -55,7 +55,7 @@ def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
 
 @pytest.mark.rule("API-11")
 def test_an_answer_says_who_gave_it(editor: Caller) -> None:
-    """In a completion's own fields and in ours; without a model nothing was used."""
+    """OpenAI's fields and ours name the plugin and model; without a model, no tokens are counted."""
     body = editor.chat("My dog is called Rex.", deliberation_level=2).json()
     assert (body["object"], body["choices"][0]["index"], body["choices"][0]["finish_reason"]) == (
         "chat.completion", 0, "stop",
@@ -176,7 +176,7 @@ def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> No
 
 @pytest.mark.rule("DECISION-45")
 def test_a_history_keeps_its_roles_and_its_order(editor: Caller) -> None:
-    """Whatever role a message has, it stands where it was said."""
+    """Messages of every role keep their position."""
     roles = ("system", "user", "tool", "assistant", "user")
     history = [{"role": role, "content": f"Thing {place}."} for place, role in enumerate(roles)]
     body = {"messages": [USER], "session_id": "client-8", "conversation_history": history}
@@ -322,7 +322,7 @@ def test_a_turn_that_takes_too_long_is_504(editor: Caller, settings: Settings) -
 
 @pytest.mark.rule("DECISION-17")
 def test_an_explicit_history_comes_before_the_stored_one(editor: Caller) -> None:
-    """The window is the request's; what is stored stays."""
+    """The window is that of the request; the stored history is not changed."""
     seen: list[list[str]] = []
 
     class Reader(HeldSolver):

@@ -1,4 +1,4 @@
-"""POST /api/chat/completions with `stream`: over a real server, event by event."""
+"""POST /api/chat/completions with `stream`, event by event from a real server."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 10
 
 
 class Streamed:
-    """One streamed answer, read as it comes."""
+    """A streamed answer that is read while it arrives."""
 
     def __init__(self, server: LiveServer, caller: Caller, **body: Any) -> None:
         self.connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_SECONDS)
@@ -56,7 +56,7 @@ class Streamed:
             yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
     def leave(self) -> None:
-        """Go away in the middle."""
+        """Close the connection before the end."""
         self.connection.sock.close()
         self.answer.close()
         self.connection.close()
@@ -69,7 +69,7 @@ def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Return once something holds; fail if it does not within the patience of a test."""
+    """Wait until the condition holds; fail after the test's time limit."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, "it never came to hold"
@@ -266,7 +266,7 @@ def test_more_streams_than_places_are_refused(stream: Callable[..., Streamed], s
 def test_who_waits_for_a_busy_session_takes_no_place(
     live_asgi: LiveServer, editor: Caller, stream: Callable[..., Streamed], settings: Settings
 ) -> None:
-    """One turn runs and five wait for its session, streamed and not; another session's turn is let in."""
+    """While one turn runs and five wait for its session, streamed and not, a turn of another session is accepted."""
     settings.MRPVM_MAX_RUNNING_TURNS = 2
     with registered(HeldSolver()) as solver, ThreadPoolExecutor(5) as pool:
         first = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
@@ -283,7 +283,7 @@ def test_who_waits_for_a_busy_session_takes_no_place(
 
 
 def posted(server: LiveServer, caller: Caller, body: dict[str, Any]) -> int:
-    """Return the status of a chat, whose answer is read to its end."""
+    """Return the status of a chat request after its answer was read completely."""
     connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_SECONDS)
     headers = {"Content-Type": "application/json", **caller.headers}
     connection.request("POST", "/api/chat/completions", json.dumps(body), headers)
@@ -293,7 +293,7 @@ def posted(server: LiveServer, caller: Caller, body: dict[str, Any]) -> int:
 
 
 def _waiting_count() -> int:
-    """Return how many threads of this process wait for a session."""
+    """Return the number of threads in this process that wait for a session."""
     return sum(
         any(frame.f_code is waiting_for_slot.__code__ for frame, _ in traceback.walk_stack(top))
         for top in sys._current_frames().values()

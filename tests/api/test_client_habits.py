@@ -1,4 +1,4 @@
-"""What clients of REST APIs do everywhere: repeat a write, page by links, ask whether anything changed."""
+"""Common features of REST APIs: repeated writes, links between pages, conditional requests."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -215,11 +215,11 @@ def test_a_body_that_is_too_large_is_a_problem_too(live_asgi: LiveServer, editor
     assert answer.json()["code"] == "BODY_TOO_LARGE"
 
 
-# --- Links between pages, and what did not change ------------------------------------------------------------
+# --- Links between pages, and conditional requests -----------------------------------------------------------
 
 
 def followed(caller: Caller, address: str, relation: str) -> Iterator[Any]:
-    """Yield the answers of a list, by the links of this relation from page to page."""
+    """Yield the pages of a list, following the links with this relation."""
     seen: str | None = address
     while seen:
         answer = caller.get(seen)

@@ -1,4 +1,4 @@
-"""Commands over the public endpoint: answered without a model, recorded beside the conversation."""
+"""Commands by the public endpoint: answered without a model, and recorded with the conversation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ def give(caller: Caller, session_id: str, text: str) -> dict[str, Any]:
 
 
 def state(session_id: str) -> dict[str, Any]:
-    """Return what of a session commands may not change by accident."""
+    """Return the state of a session that no command may change by mistake."""
     row = Session.objects.get(session_id=session_id)
     left_out = {"_state", "turn_sequence", "event_sequence", "last_activity_at"}
     messages = list(row.messages.values_list("sequence", "role", "content"))
@@ -32,7 +32,7 @@ def state(session_id: str) -> dict[str, Any]:
 
 @pytest.mark.rule("DECISION-18", "DECISION-40")
 def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) -> None:
-    """In the log, with its trace, and out of the model's context."""
+    """It is in the registry with its trace, and not in the model's context."""
     editor.chat("My dog is called Rex.", session_id)
     before = state(session_id)
     body = editor.chat("/skills", session_id).json()
@@ -69,7 +69,7 @@ def test_a_command_is_a_turn_of_its_own_kind(editor: Caller, session_id: str) ->
     ],
 )
 def test_a_refusal_changes_nothing(editor: Caller, session_id: str, text: str, code: str, message: str) -> None:
-    """Shown and recorded; the session goes on."""
+    """It is shown and recorded, and the session can be used further."""
     before = state(session_id)
     envelope = give(editor, session_id, text)
     assert (envelope["status"], envelope["code"], envelope["message"]) == ("error", code, message)
@@ -184,7 +184,7 @@ def test_memory_belongs_to_its_session(editor: Caller, session_id: str) -> None:
 
 
 def test_a_skill_for_a_model_needs_one(editor: Caller, session_id: str) -> None:
-    """No model, and no guess in its place."""
+    """Without a model, nothing else answers."""
     envelope = give(editor, session_id, "/summarise My dog is called Rex.")
     assert (envelope["code"], envelope["message"]) == (
         "llm_backend_unavailable", "Error: LLM backend is unavailable.",

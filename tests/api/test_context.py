@@ -1,4 +1,4 @@
-"""What the model gets to see, through the public endpoint: window, summary, flags, and the stored report."""
+"""The context that is sent to the model, by the public endpoint: window, summary, flags, and the stored report."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ PLAIN = {"enable_history_summarization": False, "enable_session_memory": False, 
 
 
 def begun(editor: Caller, count: int) -> Session:
-    """Return a session with so many messages in it."""
+    """Return a session with this number of messages."""
     session_id = editor.post("/api/sessions", {}).json()["session_id"]
     session = Session.objects.get(session_id=session_id)
     append_messages(
@@ -34,7 +34,7 @@ def begun(editor: Caller, count: int) -> Session:
 
 
 def ask(editor: Caller, session: Session, **more: Any) -> dict[str, Any]:
-    """Ask something and give the turn's report."""
+    """Ask a question; return the turn's context report."""
     answer = editor.chat("What is my dog called?", session.session_id, **more)
     assert answer.status_code == 200, answer.content
     turn = ExplainabilityTurn.objects.get(request_id=answer.json()["request_id"])
@@ -48,7 +48,7 @@ def section(report: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def sent(provider: Provider) -> list[dict[str, str]]:
-    """Return the messages of the last request that a model was to answer."""
+    """Return the messages of the last request to a solver's model."""
     asked = [body for body in provider.bodies if "=== GROUP" in str(body) or "intents" in str(body["messages"][-1])]
     return list(asked[-1]["messages"])
 
@@ -101,7 +101,7 @@ def test_a_long_import_sends_only_the_newest_messages(editor: Caller, provider: 
 
 @pytest.mark.rule("POLICY-40", "FOLLOWUP-39")
 def test_context_size_is_constant_over_500_exchanges(project: Project) -> None:
-    """About 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
+    """The limit is about 1,100 tokens. The messages are stored without running 500 turns, which would add nothing."""
     from sessions_app.actions.sessions.session import create_session
 
     sizes = []
@@ -123,7 +123,7 @@ def test_context_size_is_constant_over_500_exchanges(project: Project) -> None:
 def test_long_messages_stay_within_the_tokens_of_the_policy(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """By default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
+    """The defaults are 800 tokens and a summary of 200. The rest is summarised, and shortened messages are marked."""
     session = begun(editor, 0)
     told = [
         {"role": role, "content": f"Thing {place} costs ${place}00. " + "And so on and so on. " * 120}
@@ -278,7 +278,7 @@ def test_a_flag_of_the_wrong_kind_is_refused(editor: Caller, wrong: dict[str, An
 
 
 def test_all_off_is_the_path_without_the_feature(editor: Caller) -> None:
-    """A short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
+    """In a short conversation without follow-ups no policy applies, so all combinations give the same answer."""
     answers = set()
     for values in itertools.product((True, False), repeat=3):
         flags = dict(zip(PLAIN, values, strict=True))
@@ -293,7 +293,7 @@ def test_all_off_is_the_path_without_the_feature(editor: Caller) -> None:
 
 
 def test_a_message_that_is_taken_away_is_not_told_by_the_summary(editor: Caller) -> None:
-    """And open pages hear of it."""
+    """Open pages are notified."""
     session = begun(editor, 20)
     ask(editor, session)
     session.refresh_from_db()

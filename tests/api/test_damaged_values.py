@@ -1,4 +1,4 @@
-"""A stored value that cannot be read is one clear error; the row is mended, and what it held is kept."""
+"""A stored value that cannot be read gives one clear error; its row is repaired, and the damaged value is kept."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,14 +19,14 @@ TORN = b'{"it ends in the mid'
 
 @pytest.fixture(autouse=True)
 def nothing_cached() -> Iterator[None]:
-    """Let every test read anew, and leave nothing noted."""
+    """Clear the caches and the noted columns around each test."""
     yield
     for noted in damaged_columns.columns():
         damaged_columns.forget(*noted)
 
 
 def damage(field) -> int:
-    """Write invalid bytes into a column, as a bad disk would; return the number of rows."""
+    """Write invalid bytes into a column, as a faulty disk does; return the number of rows."""
     table, column = (connection.ops.quote_name(name) for name in (field.model._meta.db_table, field.column))
     value = TORN if "Compressed" in type(field).__name__ else TORN.decode()
     with connection.cursor() as cursor:
@@ -40,7 +40,7 @@ def damage(field) -> int:
 
 
 def forget_caches() -> None:
-    """Have the process read rows that it believes never to change."""
+    """Clear the process's caches of immutable rows."""
     for name in ("_skills", "_personas", "_agents"):
         getattr(frozen_content, name).cache_clear()
 
@@ -70,12 +70,12 @@ def test_every_damaged_column_is_one_error_and_then_mended(talked: Session, edit
             if answer.status_code == 503:
                 assert field.column in answer.content.decode(), field
                 assert answer.headers["Retry-After"] == "1"
-        # A read may stop at the first damaged column of several rows; each is noted where it is met.
+        # A read may stop at the first damaged column; each column is noted when it is read.
         mend_noted_columns()
         for pk in damaged_rows(field):
             assert mend_value(field, pk)
         assert not list(damaged_rows(field)), field
-    # What is not mended would have been another column's error in the next round; after the last one it is read here.
+    # A value that is not repaired fails the read of the next column; after the last column, it fails here.
     forget_caches()
     assert [read().status_code for read in reads] == [200] * len(reads)
     assert DamagedValue.objects.filter(table=ExplainabilityTurn._meta.db_table).exists()

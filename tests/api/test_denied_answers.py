@@ -1,4 +1,4 @@
-"""An answer that policy denies reaches nobody."""
+"""An answer that policy denies is neither sent nor stored as an answer."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ def test_an_operator_may_let_it_through(provider: Provider, editor: Caller, sett
 
 
 def test_what_a_validator_says_is_no_answer(provider: Provider, editor: Caller) -> None:
-    """Only words meant for the user are looked at: those of an answer's writer."""
+    """Only text meant for the user is checked, not that of a validator."""
     accepted = '{"verdict": "accepted", "reason": "It does not say: you only need me."}'
 
     def act(asked: Asked) -> None:

@@ -1,4 +1,4 @@
-"""The doctor finds what does not hold together, mends it on request, and finds nothing in what the server left."""
+"""`mrpvm doctor` finds inconsistencies, repairs them on request, and finds none in data that the server wrote."""
 
 import shutil
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from sessions_app.models import (
 
 
 def doctor(*options: str) -> str:
-    """Return what the command prints; the refusal at its end too."""
+    """Return the command's output, with its error at the end."""
     said = StringIO()
     try:
         call_command("doctor", *options, stdout=said)
@@ -40,7 +40,7 @@ def doctor(*options: str) -> str:
 
 
 def found() -> list[str]:
-    """Return the checks that find something, but for the disk of the machine that runs the tests."""
+    """Return the checks with findings, without the one of the disk, which depends on the machine."""
     return [finding.check for finding in findings() if finding.check != "disk"]
 
 
@@ -53,7 +53,7 @@ def lose_event(session: Session) -> None:
 
 
 def lose_rows(session: Session) -> None:
-    """Take a turn away under its messages, units and events."""
+    """Delete a turn that messages, units and events refer to."""
     connection.disable_constraint_checking()
     with connection.cursor() as cursor:
         table = connection.ops.quote_name(ExplainabilityTurn._meta.db_table)
@@ -199,7 +199,7 @@ def test_what_nobody_can_mend_is_told(
             assert told in said
             assert "cannot be mended here" in said
         assert not DamagedValue.objects.exists()
-    finally:  # no flush of the tables brings these rows back
+    finally:  # emptying the tables does not restore these rows
         for recorded in kept ^ MigrationRecorder(connection).applied_migrations().keys():
             record = "record_applied" if recorded in kept else "record_unapplied"
             getattr(MigrationRecorder(connection), record)(*recorded)

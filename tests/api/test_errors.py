@@ -1,4 +1,4 @@
-"""The one error shape, and the one table from code to status."""
+"""The error object, and the table of codes with their statuses."""
 
 import ast
 import json
@@ -16,12 +16,12 @@ from tests.busy import database_kept
 from tests.house.pages import ROOT, nodes
 
 KEYS = {"code", "module", "message", "details", "requestId", "sessionId", "frameId", "timestamp", "type"}
-# What plugins report is data of an execution, and never an answer's code; so is what the control language finds.
+# Codes of plugins and of the control language are data of an execution, never the code of an answer.
 INNER = {"PluginError", "Diagnostic", "_failure", "PLUGIN_CONTRACT_VIOLATION"}
 
 
 def raised_codes() -> dict[str, str]:
-    """Return every code that the product's source names for an error of its own, with a file that names it."""
+    """Return each code that the product raises, with a file that names it."""
     found: dict[str, str] = {}
     for package in ("mrpvm", "sessions_app"):
         for path in (ROOT / package).rglob("*.py"):
@@ -142,7 +142,7 @@ def test_a_code_without_a_status_is_a_defect(caplog: pytest.LogCaptureFixture) -
 
 
 def shape(answer: Any) -> dict[str, Any]:
-    """Return the error object after checking its shape."""
+    """Return the error object after checking its fields."""
     assert answer.headers["Content-Type"] == "application/json"
     body = answer.json()
     assert set(body) == {"error"}
@@ -239,7 +239,7 @@ def test_a_defect_is_500_and_tells_nothing(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_others_keep_too_long_is_503(editor: Caller, caplog: pytest.LogCaptureFixture) -> None:
-    """The same on SQLite and on PostgreSQL: it is no defect, and helps itself."""
+    """This holds on SQLite and PostgreSQL. It is no defect: the client tries again."""
     with caplog.filtering(Outages()), database_kept():
         answer = editor.post("/api/sessions", b"{}")
     lines = [record for record in caplog.records if record.name == "django.request"]

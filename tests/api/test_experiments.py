@@ -1,4 +1,4 @@
-"""Replay, trials and diagnosis over the API; every answer is held against the schema."""
+"""Replay, trials and diagnosis by the API; every answer is validated against the schema."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def test_a_viewer_replays_a_turn(caller: Callable[..., Caller], address: str) ->
 
 @pytest.fixture
 def tried(editor: Caller, talked: Session) -> Callable[..., dict[str, Any]]:
-    """Return a function that runs trials of the session's last turn and gives their experiment."""
+    """Return a function that runs trials of the session's last turn and returns their experiment."""
     turn = talked.turns.order_by("-turn_index")[0]
 
     def run(*changes: dict[str, Any]) -> dict[str, Any]:

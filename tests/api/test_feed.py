@@ -1,4 +1,4 @@
-"""The bridge from a turn's thread to the stream: nothing lost, nothing doubled, in order."""
+"""The queue from a turn's thread to the stream: each event once and in order."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ LAST_WORDS: dict[str, Any] = {"error": {}}
 
 
 async def read(feed: Feed, may_read: Callable[[], bool] = lambda: True) -> bytes:
-    """Return all that the stream sends."""
+    """Return all events of the stream."""
     return b"".join([part async for part in _frames(feed, may_read, lambda ending: [("error", LAST_WORDS)], frame)])
 
 

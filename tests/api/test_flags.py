@@ -19,7 +19,7 @@ LEVELS = ("server", "project", "session", "request")
 
 
 def works(flag: str, answer: Any) -> bool:
-    """Return whether the policy did its work in this turn."""
+    """Return whether the policy was applied in this turn."""
     report = turn_of(answer).context_report or {}
     if flag == "enable_history_summarization":
         return any(item["name"] == "summary" for item in report["sections"])
@@ -37,7 +37,7 @@ def test_a_level_switches_a_policy_and_outranks_those_before_it(
         editor.chat(message, session_id, **PINS)
 
     def choose(at: str, value: bool) -> dict[str, Any]:
-        """Choose at one level; gives what the request itself says."""
+        """Set the flag at one level; return the fields of the request."""
         if at == "server":
             setattr(settings, SETTINGS[flag], value)
         if at == "project":

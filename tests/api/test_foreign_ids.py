@@ -1,4 +1,4 @@
-"""What belongs to another project is not reached by its ids in bodies, in fields of bodies and in queries either."""
+"""Ids of another project in bodies and queries are treated as unknown."""
 
 import json
 import re
@@ -26,8 +26,8 @@ CHOICES = {
 }  # fmt: skip
 CHANGES = [{"base": "BASE"}, *({name: value} for name, value in CHOICES.items())]
 NAMES_A_ROW = re.compile(r"(_ids?|_of|_units|_sources)$|^(base|order|against)$")
-NAMES_NONE = {"with_units", "cites_sources", "include_conversation_units"}  # texts, a truth
-OF_ITS_OWN = {"source_id"}  # which the caller gives to what it brings
+NAMES_NONE = {"with_units", "cites_sources", "include_conversation_units"}  # texts, and a boolean
+OF_ITS_OWN = {"source_id"}  # chosen by the caller
 
 CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("post", "/api/alerts", {"filter_id": "FILTER", "limit_percent": 5, "channel": "hook",
@@ -99,7 +99,7 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.fixture
 def theirs(talked: Session, editor: Caller) -> dict[str, str]:
-    """Return the ids of the other project's rows, by their names in the calls."""
+    """Return the ids of the other project's rows by their names in the calls."""
     turn = talked.turns.get(turn_index=2)
     base = editor.post("/api/kbs", {"name": MARK}).json()["kb_id"]
     editor.post(f"/api/kbs/{base}/sources", {"name": f"{MARK}.md", "content": f"The {MARK} is small."})
@@ -128,7 +128,7 @@ def suite_of(caller: Caller, session_id: str, request_id: str) -> dict[str, str]
 
 
 def stored_rows() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every row but the keys, which note when they were used."""
+    """Yield every row except keys, which record when they were used."""
     for model in apps.get_app_config("sessions_app").get_models():
         if model is not ApiKey:
             yield from ((model.__name__, row) for row in model._default_manager.order_by("pk").values())
@@ -145,7 +145,7 @@ def test_an_id_of_another_project_is_an_id_of_nothing(theirs: dict[str, str], ca
     own = {"own-session": session_id, "own-turn": turn}
     own |= {f"own-{name.lower()}": key for name, key in suite_of(stranger, **own_turn).items()}
     nothing = {name: f"{key[:16]}{token_hex(8)}" for name, key in theirs.items()}
-    for ids in (nothing, theirs):  # to each are added trials
+    for ids in (nothing, theirs):  # trials are added to each
         tried = stranger.post("/api/experiments", {**own_turn, "trials": [{}], "wait_ms": 30_000})
         ids["own-trials"] = tried.json()["experiment_id"]
     for method, path, body in CALLS:
@@ -157,7 +157,7 @@ def test_an_id_of_another_project_is_an_id_of_nothing(theirs: dict[str, str], ca
 
 
 def answer_to(caller: Caller, method: str, path: str, body: dict[str, Any], ids: dict[str, str]) -> str:
-    """Return status and body of the answer to a call with these ids, without what differs in every answer."""
+    """Return the status and body of the answer to a call with these ids, without values that always differ."""
 
     def with_ids(text: str) -> str:
         return re.sub("|".join(ids), lambda name: ids[name[0]], text)
@@ -181,7 +181,7 @@ def test_every_field_that_names_a_row_is_tried() -> None:
 
 
 def described_names() -> Iterator[tuple[str, str, str]]:
-    """Yield method, path and name of each field of a body, and of each parameter of a query, that names a row."""
+    """Yield the method, path and name of each body field and query parameter that names a row."""
     document = openapi_document()
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -207,7 +207,7 @@ def _fields(document: dict[str, Any], schema: Any) -> Iterator[str]:
 
 
 def _template(path: str) -> str:
-    """Return the document's path that fits a call's."""
+    """Return the path in the OpenAPI document that matches the call."""
     asked = path.partition("?")[0]
     fitting = [it for it in openapi_document()["paths"] if re.fullmatch(re.sub(r"{\w+}", "[^/]+", it), asked)]
     return min(fitting, key=lambda it: it.count("{"), default=asked)

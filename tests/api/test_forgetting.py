@@ -1,4 +1,4 @@
-"""Forgetting over the API and by the command; every answer is held against the schema."""
+"""Forgetting by the API and the command; every answer is validated against the schema."""
 
 from collections.abc import Callable
 from io import StringIO

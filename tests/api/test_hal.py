@@ -1,4 +1,4 @@
-"""HAL's endpoint in our names: what is sent, returned, refused, gone on from."""
+"""HAL's chat endpoint under our names: requests, answers, errors, and continuation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +25,14 @@ LLM = {"seed_detector_plugin": "sd-symbolic", "goal_solver_plugin": "gs-llm-fast
 
 @pytest.fixture
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Provider:
-    """Return the configured provider, spoken to through its Responses API."""
+    """Return the configured provider, called by its Responses API."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     return provider
 
 
 def contents(request: dict[str, Any]) -> list[str]:
-    """Return the texts of a request's conversation."""
+    """Return the texts of the conversation in a request."""
     return [item["content"] for item in request.get("input") or request["messages"]]
 
 
@@ -63,7 +63,7 @@ def test_the_last_20_are_sent_with_one_note_if_there_were_more(
 
 @pytest.mark.rule("DECISION-17", "CONTEXT-11", "CONTEXT-13", "WINDOW-10", "WINDOW-13")
 def test_the_budget_of_characters_names_itself(editor: Caller, settings: Settings) -> None:
-    """through the endpoint, with HAL's 12,000 and no cap of messages that bites first."""
+    """The endpoint has HAL's limit of 12,000 characters, and no lower limit of messages."""
     settings.MRPVM_MAX_HISTORY_CHARS = 12_000
     session_id = editor.post("/api/sessions", {}).json()["session_id"]
     history = [{"role": ("user", "assistant")[place % 2], "content": "ab"} for place in range(1000)]
@@ -81,7 +81,7 @@ def test_the_budget_of_characters_names_itself(editor: Caller, settings: Setting
 
 @pytest.mark.rule("CONTEXT-21", "WINDOW-15", "WINDOW-16", "POLICY-10")
 def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
-    """The first name with something in it counts alone; with none, what is stored."""
+    """The first field that is not empty is used alone; without one, the stored history is."""
     session = begun(editor, 3)
     own, other = ([{"role": "user", "content": text}] for text in ("Mine.", "Other."))
     for body, source, said in (
@@ -100,7 +100,7 @@ def test_a_history_with_nothing_in_it_gives_way(editor: Caller) -> None:
 
 @pytest.mark.rule("DECISION-44", "CONTEXT-6", "CONTEXT-33")
 def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, responses: Provider) -> None:
-    """The provider's ids stay in the server; ours name the turns."""
+    """The provider's ids are not returned; ours identify the turns."""
     session_id, followed, ids = None, [], []
     for message in ("My dog is called Rex.", "What is my dog called?", "And why?"):
         answer = editor.chat(message, session_id, **LLM).json()
@@ -118,7 +118,7 @@ def test_three_answers_make_one_thread_and_the_request_says_so(editor: Caller, r
 
 @pytest.mark.rule("DECISION-44", "CONTEXT-30", "CONTEXT-34")
 def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
-    """After the latest in its session, after an older one in a fork; an empty id is none."""
+    """The latest answer is continued in its session, an older one in a fork; an empty id counts as none."""
     first = editor.chat("My dog is called Rex.").json()
     second = editor.chat("My cat is called Tom.", previous_response_id=first["response_id"]).json()
     assert second["session_id"] == first["session_id"]
@@ -135,7 +135,7 @@ def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
 def test_a_concurrent_turn_is_not_continued_from(
     streams: bool, editor: Caller, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
+    """If another turn runs first, the named answer is no longer the latest, and is continued in a fork."""
     first = editor.chat("My dog is called Rex.").json()
 
     def overtaken(session: Session, call: TurnCall, **options: Any) -> TurnResult:
@@ -179,7 +179,7 @@ def test_what_a_commands_tool_did_is_told(editor: Caller) -> None:
 def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
     editor: Caller, responses: Provider, settings: Settings
 ) -> None:
-    """The request that failed is told, and the thread stays where it was."""
+    """The error holds the failed request, and the thread is not changed."""
     first = editor.chat("My dog is called Rex.", **LLM).json()
     responses.otherwise = acting(refuse(500, "overloaded"))
     failed = editor.chat("What is my dog called?", first["session_id"], **LLM)
@@ -215,7 +215,7 @@ def test_sessions_and_projects_have_their_own_threads(
 def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
     editor: Caller, provider: Provider, unvalidated: None
 ) -> None:
-    """One request makes it, and turns that add less than a batch make none."""
+    """One request makes the summary; turns that add less than a batch make none."""
     session = begun(editor, 10)
     summarising = []
     for _ in range(2):
@@ -258,7 +258,7 @@ def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: 
 
 @pytest.mark.rule("SESSION-36")
 def test_numbers_of_turns_are_never_given_twice(editor: Caller) -> None:
-    """What follows a gap is one more than the highest."""
+    """The number after a gap is the highest plus one."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     editor.chat("My cat is called Tom.", session_id)
     editor.chat("My bird is called Pip.", session_id)

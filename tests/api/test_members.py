@@ -1,4 +1,4 @@
-"""Members and invitations over the API."""
+"""Members and invitations by the API."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit

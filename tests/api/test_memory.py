@@ -1,4 +1,4 @@
-"""Rewriting, memory and bias through the public endpoint: what turn 1 leaves, turn 2 uses."""
+"""Rewriting, memory and bias by the public endpoint: the second turn uses what the first one stored."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,14 +27,14 @@ def turn_of(answer: Any) -> ExplainabilityTurn:
 
 
 def boosts(answer: Any) -> dict[str, str]:
-    """Return what the ledger says of the boost, by unit."""
+    """Return the reason of the boost in the ledger, by unit."""
     steps = unit_events(turn_of(answer))
     return {step.unit_id: step.reason for step in steps if "document in use" in step.reason}
 
 
 @pytest.mark.rule("POLICY-33", "POLICY-37", "FOLLOWUP-27", "FOLLOWUP-46")
 def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: Project) -> None:
-    """Through the public endpoint; the ledger tells the ranks with and without it."""
+    """The ledger has the ranks with and without the boost."""
     first = editor.chat("What does the red pump need?", **ALWAYS)
     assert not boosts(first)
     session_id = first.json()["session_id"]
@@ -73,7 +73,7 @@ def test_bias_follows_its_setting(editor: Caller, manuals: Project, bias: str, m
 
 @pytest.mark.rule("DECISION-36", "POLICY-51")
 def test_bias_goes_by_the_need_even_where_nothing_is_rewritten(editor: Caller, manuals: Project) -> None:
-    """Each can be switched without the other."""
+    """Bias and rewriting are switched separately."""
     first = editor.chat("What does the red pump need?", **PINS).json()
     second = editor.chat("And what about it?", first["session_id"], enable_query_rewriting=False, **PINS).json()
     assert second["session_memory"]["preferred_documents"]
@@ -92,7 +92,7 @@ def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
 
 @pytest.mark.rule("DECISION-36", "POLICY-25")
 def test_a_follow_up_finds_what_it_does_not_name(editor: Caller, manuals: Project) -> None:
-    """The weighted terms reach the product's own search; the sentence is its trace."""
+    """The search uses the weighted terms; the rewritten sentence is recorded."""
     first = editor.chat("What does the blue pump need?", **PINS).json()
     asked = "And what does it need besides?"
     second = editor.chat(asked, first["session_id"], enable_session_memory=False, **PINS)
@@ -111,7 +111,7 @@ def test_a_first_message_is_not_rewritten(editor: Caller) -> None:
 
 
 def test_an_answer_names_the_terms_that_its_turn_added(editor: Caller) -> None:
-    """What is known longer is not repeated with every answer: it would grow with the session."""
+    """Older terms are not repeated in every answer, which would grow with the session."""
     session_id = editor.chat("My car is red. My bike is blue. What is my car?", **PINS).json()["session_id"]
     second = editor.chat("What is my bike?", session_id, **PINS).json()["session_memory"]["resolved_terms"]
     found = editor.get(f"/api/sessions/{session_id}/memory").json()["resolved_terms"]
@@ -142,7 +142,7 @@ def test_memory_is_read_and_cleared(
 
 @pytest.mark.rule("DECISION-43", "POLICY-30", "FOLLOWUP-30")
 def test_memory_starts_anew_after_its_time(editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At exactly four hours it lives, a moment later it is gone, without an error."""
+    """After exactly four hours it is kept; a moment later it is gone, without an error."""
     session_id = editor.chat("What does the red pump need?", **ALWAYS).json()["session_id"]
     used_at = SessionMemory.objects.get().last_accessed_at
     for late, count in ((timedelta(hours=4), 2), (timedelta(hours=4, microseconds=1), 1)):
@@ -163,7 +163,7 @@ def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) ->
 
 @pytest.mark.rule("POLICY-31", "FOLLOWUP-31")
 def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Project) -> None:
-    """Of 105 sessions the 100 used last remember; without a limit all do."""
+    """Of 105 sessions, the 100 that were used last keep their memory; without a limit all do."""
     now = timezone.now()
     SessionMemory.objects.bulk_create(
         SessionMemory(project=manuals, owner=f"client-{place}", last_accessed_at=now - timedelta(minutes=200 - place),
@@ -209,7 +209,7 @@ def test_two_callers_without_a_session_share_nothing(editor: Caller, manuals: Pr
 
 @pytest.mark.rule("DECISION-43")
 def test_an_expired_client_named_session_keeps_its_memory(editor: Caller, manuals: Project) -> None:
-    """Sessions and memory expire by timers of their own."""
+    """Sessions and memories expire independently."""
     body = {"messages": [{"role": "user", "content": "What does the red pump need?"}], **ALWAYS}
     editor.post("/api/chat/completions", body, X_Session_Id="window-7")
     Session.objects.update(expires_at=timezone.now() - timedelta(hours=1))
@@ -232,7 +232,7 @@ def test_a_models_rewriting_is_kept_with_its_request(editor: Caller, provider: P
 
 @pytest.mark.rule("DECISION-48")
 def test_a_message_of_two_questions_is_rewritten_once_for_both(editor: Caller, provider: Provider) -> None:
-    """Whatever frames its questions get; no frame asks again."""
+    """The frames of its questions use the same rewriting."""
     session = begun(editor, 4)
     provider.otherwise = acting(say("What does thing 3 cost in euros and in yen?"))
     answer = editor.chat("What does it cost? Why is it so much?", session.session_id, **PINS)

@@ -1,4 +1,4 @@
-"""/metrics: what Prometheus reads, and who may."""
+"""/metrics: the samples for Prometheus, and who may read them."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ from tests.api.conftest import Caller
 
 @pytest.fixture
 def counting(settings: Settings) -> Iterator[None]:
-    """Count as a server does that was started with metrics for holders of a key."""
+    """Switch metrics on, readable with a key."""
     settings.MRPVM_METRICS = "key"
     meters.cache_clear()
     count_turns(Sweeper())
@@ -25,7 +25,7 @@ def counting(settings: Settings) -> Iterator[None]:
 
 
 def samples(caller: Caller) -> dict[tuple[str, str], float]:
-    """Return each sample's value by its name and its status or kind."""
+    """Return the value of each sample by its name and its status or kind."""
     answer = caller.get("/metrics")
     assert answer.status_code == 200
     return {

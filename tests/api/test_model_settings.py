@@ -1,4 +1,4 @@
-"""The table of model roles, a project's and a session's, and the models there are."""
+"""The table of model roles of a project and of a session, and the available models."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Turns with a language model, end to end: server, SDK, and a provider that does as told."""
+"""Turns with a language model, end to end: server, SDK, and a scripted provider."""
 
 import json
 from collections.abc import Callable
@@ -27,18 +27,18 @@ def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[
 
 
 def told(editor: Caller) -> str:
-    """Return a session that knows a fact."""
+    """Return a session that was told a fact."""
     answer = editor.chat("My dog is called Rex.", seed_detector_plugin="sd-symbolic", goal_solver_plugin="gs-symbolic")
     return str(answer.json()["session_id"])
 
 
 def requests_of(editor: Caller, answer: Any, plugin_id: str) -> list[dict[str, Any]]:
-    """Return what the turn's page shows as requests of a plugin's call."""
+    """Return the model requests of a plugin's call on the turn's page."""
     return list(meta_of(editor, answer, plugin_id)["requests"])
 
 
 def meta_of(editor: Caller, answer: Any, plugin_id: str) -> dict[str, Any]:
-    """Return what the turn's page shows beside input and output of a plugin's call."""
+    """Return the data that the turn's page shows beside the input and output of a plugin's call."""
     body = answer.json()
     executions = body["execution_trace"]["graph"]["pluginExecutions"]
     ref = next(item["detailRef"] for item in executions if item["pluginId"] == plugin_id)
@@ -64,7 +64,7 @@ def test_a_model_answers_from_what_the_session_knows(provider: Provider, editor:
 
 
 def test_what_cannot_be_stored_of_an_answer_is_replaced(provider: Provider, editor: Caller) -> None:
-    """Half of a surrogate pair, and NUL, which PostgreSQL does not store; the trace says so."""
+    """Lone surrogates and NUL, which PostgreSQL does not store, are replaced; the trace has a warning."""
     session_id = told(editor)
     provider.otherwise = acting(say("It is Rex\ud83d\0 [1]."))
     answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
@@ -106,7 +106,7 @@ def test_the_sent_request_is_kept_without_the_key(provider: Provider, editor: Ca
 def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
     provider: Provider, editor: Caller, settings: Settings, trouble: Behaviour, status: int, code: str
 ) -> None:
-    """The session is as it was, and the next turn works."""
+    """The session is not changed, and the next turn succeeds."""
     session_id = told(editor)
     settings.MRPVM_PLUGIN_TIMEOUT_MS = 2_000 if trouble is not hang else 600
     before = list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()
@@ -207,7 +207,7 @@ def test_grounding_is_one_of_two(editor: Caller) -> None:
 def test_words_reach_the_client_while_the_model_writes(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller
 ) -> None:
-    """The first ones before the model has finished."""
+    """The first words arrive before the model has finished."""
     session_id = told(editor)
 
     def in_two_parts(asked: Asked) -> None:
@@ -245,7 +245,7 @@ def test_words_reach_the_client_while_the_model_writes(
 def test_an_answer_that_breaks_off_is_void(
     provider: Provider, stream: Callable[..., Streamed], editor: Caller, broken: Any
 ) -> None:
-    """Ends with an error that says so, commits nothing, and no other solver goes on."""
+    """The stream ends with an error, nothing is committed, and no other solver is tried."""
     session_id = told(editor)
     message_count = Message.objects.count()
     provider.otherwise = broken("It is Rex [1], ", "your")
@@ -295,7 +295,7 @@ UNITS = """--- context ---
 def test_a_model_reads_a_source_under_the_role_of_ingestion(
     provider: Provider, project: Project, caller: Callable[..., Caller]
 ) -> None:
-    """Each chunk has calls of its own."""
+    """Each chunk is read by its own calls."""
     roles = {"roles": {"kb-ingest": {"model": "reader"}}}
     caller("admin").put("/api/settings/llm-roles", roles)
     provider.otherwise = say(UNITS)

@@ -1,4 +1,4 @@
-"""Turns of one session never overlap, those of several may."""
+"""Turns of one session never overlap; turns of different sessions may."""
 
 from threading import Barrier, Lock
 
@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 15
 
 
 class MeetingSolver:
-    """A goal solver that counts how many of its calls run at once, and may wait until two do."""
+    """A goal solver that counts its concurrent calls, and can wait until there are two."""
 
     descriptor = descriptor("gs-meeting", "gs-plugin")
 
@@ -26,7 +26,7 @@ class MeetingSolver:
         self.now = self.most = 0
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Count, wait if asked to, and answer as the symbolic solver does."""
+        """Count the call, wait if it should, and answer as the symbolic solver does."""
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
@@ -45,7 +45,7 @@ def ends(streams: list[Streamed]) -> list[str]:
 
 
 def ask(live_asgi: LiveServer, editor: Caller, session_id: str) -> Streamed:
-    """Begin a turn that waits for the session if it is busy."""
+    """Start a turn that waits for the session if it is busy."""
     return Streamed(
         live_asgi, editor, message="My dog is called Rex.", session_id=session_id, goal_solver_plugin="gs-meeting",
         wait_ms=PATIENCE_SECONDS * 1000,

@@ -1,4 +1,4 @@
-"""Pages by keyset over random rows: every row once, in order, whatever the page size."""
+"""Keyset pagination over random rows: every row once, in order, for any page size."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", "B", "ä", "zz", "a b", "-"]), max_s
 
 
 class Pages(TestCase):
-    """Holds for any rows and any size of page."""
+    """Properties of pages for any rows and any page size."""
 
     @given(names=NAMES, limit=st.integers(1, 4))
     def test_every_row_comes_once_and_in_order_both_ways(self, names: list[str], limit: int) -> None:

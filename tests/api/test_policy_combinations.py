@@ -1,4 +1,4 @@
-"""Rewriting, memory and summaries in every combination: one that is off does nothing at all."""
+"""Rewriting, memory and summaries in every combination: a policy that is off has no effect."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ def _timeless(memory: dict[str, Any] | None) -> dict[str, Any] | None:
 
 @contextmanager
 def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take out the parts of the policies that are off: the path without them."""
+    """Remove the code of the policies that are off for the block."""
 
     def untouchable(*arguments: object, **options: object) -> None:
         raise AssertionError("a policy that is off is not called")
@@ -59,7 +59,7 @@ def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch)
 
 
 def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, Any]]:
-    """Hold a dialogue of follow-ups in a session that is long enough for a summary; give every turn's report."""
+    """Run a dialogue of follow-ups in a session that is long enough for a summary; return every turn's report."""
     session = begun(editor, 9)
     told = []
     for message in DIALOGUE:
@@ -80,7 +80,7 @@ def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, 
 def test_every_combination_of_flags_does_what_it_says(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
+    """Every policy applies to this dialogue; with one off, the turns are equal to those without its code."""
     by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
     for (rewrites, remembers, summarises), turns in by_flags.items():
         last = turns[-1]
@@ -110,7 +110,7 @@ def test_a_policy_that_is_off_changes_no_request(
         assert len(bodies) >= len(DIALOGUE)
         return json.dumps(bodies).encode()
 
-    # All on, one off, and all off: the other test looks at every combination.
+    # All on, one off, and all off; the test above tries every combination.
     combinations = [values for values in COMBINATIONS if values.count(False) in (0, 1, len(FLAGS))]
     by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in combinations}
     assert len(set(by_flags.values())) == len(combinations)

@@ -1,4 +1,4 @@
-"""What a project may use is held at every door, and shown beside what it uses."""
+"""A project's quotas are enforced at every address, and shown with its usage."""
 
 import io
 import threading

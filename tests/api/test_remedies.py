@@ -1,4 +1,4 @@
-"""What can be done about what is wrong, over the API: a unit retracted, restored, corrected; a base deleted."""
+"""Corrections by the API: retracting, restoring and correcting a unit, deleting a base."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A request's id: the client's own where it sends one, in the answer and in the log."""
+"""The id of a request, in the answer and in the log: the client's own if it sends one."""
 
 import json
 import logging

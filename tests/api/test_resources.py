@@ -1,4 +1,4 @@
-"""Knowledge bases, plugins, models and probes over the API."""
+"""Knowledge bases, plugins, models and probes by the API."""
 
 from collections.abc import Callable
 from pathlib import Path

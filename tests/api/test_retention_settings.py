@@ -1,4 +1,4 @@
-"""Retention over the API and on its page."""
+"""Retention by the API and on its page."""
 
 from collections.abc import Callable
 from datetime import timedelta

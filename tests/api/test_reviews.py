@@ -1,4 +1,4 @@
-"""Scores, the review queue and agreement over the API."""
+"""Scores, the review queue and agreement by the API."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Saved filters, turns as files and turns kept as tests, over the API."""
+"""Saved filters, exports of turns, and turns kept as tests, by the API."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true of the running server."""
+"""The OpenAPI document is valid and complete, and describes the running server."""
 
 import io
 import json
@@ -86,8 +86,8 @@ def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:
 def test_generated_requests_get_answers_as_described(
     live_asgi: LiveServer, talked: Session, editor: Caller, caller: Callable[..., Caller], generated: str
 ) -> None:
-    """Ask the running server about every operation, half of the time about things that exist."""
-    import schemathesis  # takes a second, which only this test has to spend
+    """Send generated requests to every operation of the running server; half of them name existing rows."""
+    import schemathesis  # takes a second to import
     from schemathesis import Case, GenerationMode, checks
 
     mode = GenerationMode(generated)
@@ -141,7 +141,7 @@ def test_generated_requests_get_answers_as_described(
             if answer.content == NOT_HTTP:
                 assert answer.status_code == 400
                 return
-            # No model is configured in tests: a 503 that says so is no defect, but must be described like any answer.
+            # Tests have no model: 503 for that reason is allowed, but must be in the document.
             without_model = answer.status_code == 503 and answer.json()["error"]["code"] == "LLM_NOT_AVAILABLE"
             applied = held_to[1:] if without_model else held_to
             case.validate_response(answer, checks=applied, headers=editor.headers)

@@ -1,4 +1,4 @@
-"""What looks like a key or password is stored in what tells of a conversation nowhere, whichever way it came in."""
+"""Text that looks like a key or password is stored in no record of a conversation, however it was sent."""
 
 import io
 import json
@@ -34,7 +34,7 @@ PAGES = (
 
 @pytest.fixture
 def log_lines() -> Iterator[list[str]]:
-    """Return the lines that the server's log would have."""
+    """Return the lines of the server's log."""
     lines: list[str] = []
 
     class Kept(logging.Handler):
@@ -49,12 +49,12 @@ def log_lines() -> Iterator[list[str]]:
 
 
 def tell(editor: Caller, planted: list[Planted]) -> list[str]:
-    """Bring the sentences in through every door, one a door in turn; returns the sessions."""
+    """Send each sentence to one of the addresses in turn; return the sessions."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     sessions = [session_id]
     api = f"/api/sessions/{session_id}"
     for place, item in enumerate(planted):
-        door = (place + place // 20) % 10  # a form comes in through another door each time
+        door = (place + place // 20) % 10  # each form of secret is sent to another address each time
         if door == 0:
             editor.chat(item.text, session_id)
         elif door == 1:
@@ -86,7 +86,7 @@ def tell(editor: Caller, planted: list[Planted]) -> list[str]:
 
 
 def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> None:
-    """Bring the sentences in through the doors that are about a conversation, and those of other applications."""
+    """Send the sentences to the addresses of conversations, and to those for other applications."""
     turn = ExplainabilityTurn.objects.filter(session__session_id=session_id).earliest("pk").request_id
     suite = editor.post("/api/suites", {"name": "Robots"}).json()["suite_id"]
     api = f"/api/sessions/{session_id}"
@@ -108,7 +108,7 @@ def tell_elsewhere(editor: Caller, planted: list[Planted], session_id: str) -> N
 
 
 def tell_as_an_admin(admin: Caller, planted: list[Planted], session_id: str) -> None:
-    """Bring the sentences in through the doors that change knowledge, try turns and look after a project."""
+    """Send the sentences to the addresses that change knowledge, run trials and administer a project."""
     turn = ExplainabilityTurn.objects.filter(session__session_id=session_id).earliest("pk").request_id
     units = ContextUnit.objects.filter(session__session_id=session_id)
     of_turn = {"session_id": session_id, "request_id": turn, "wait_ms": 30_000}
@@ -136,7 +136,7 @@ def tell_as_an_admin(admin: Caller, planted: list[Planted], session_id: str) -> 
 
 
 def suite_with(item: Planted) -> dict[str, Any]:
-    """Return a suite's file, in JSON, which is YAML."""
+    """Return a suite's file as JSON, which is valid YAML."""
     return {"suite": f"Suite {token_hex(4)}", "tests": [asked_in_a_test(item)]}
 
 
@@ -171,13 +171,13 @@ def asked_in_a_test(item: Planted) -> dict[str, Any]:
 
 
 def told_span(item: Planted) -> dict[str, Any]:
-    """Return another application's span that names the sentence wherever it can."""
+    """Return another application's span with the sentence in every field."""
     given = {"gen_ai.input.messages": item.text, "http.request.header.authorization": item.text}
     return span(1, traceId=token_hex(16), name=item.text, attributes=given, status={"code": 2, "message": item.text})
 
 
 def noted(item: Planted) -> bytes:
-    """Return a text that no other is, also where the secret is blacked out in both."""
+    """Return a text that is unique even after secrets are redacted."""
     return f"Note {token_hex(4)}: {item.text}".encode()
 
 
@@ -186,7 +186,7 @@ def said(item: Planted) -> dict[str, Any]:
 
 
 def exports(editor: Caller, sessions: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield what can be downloaded, the files of bundles one by one."""
+    """Yield all exports; the files of a bundle are yielded one by one."""
     for session_id in sessions:
         for form in ("json", "markdown"):
             yield f"export as {form}", editor.get(f"/api/sessions/{session_id}/export?format={form}").content
@@ -273,7 +273,7 @@ def test_a_project_may_black_them_out_in_its_conversations_too(
 
 
 def test_no_message_is_stored_with_them_whoever_writes_it(editor: Caller, project: Project) -> None:
-    """A tool may make a secret of what was none, or read one from what was stored before the project chose so."""
+    """A tool may produce a secret, or read one that was stored before the project chose this."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     change_project(project, project.name, project.slug, "", redacts_conversations=True)
     turn = ExplainabilityTurn.objects.get(session__session_id=session_id)

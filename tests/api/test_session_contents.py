@@ -1,4 +1,4 @@
-"""What a session holds, over the API: messages, units, mounts, context loads, the export."""
+"""The contents of a session by the API: messages, units, mounts, context loads, the export."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ TEXT = "# Boarding\n\nBoarding closes ten minutes before departure.\n\n# Dogs\n\
 
 
 def every_page(caller: Caller, path: str, key: str) -> list[Any]:
-    """Return the rows of all pages, one row a page."""
+    """Return the rows of all pages, with one row per page."""
     rows: list[Any] = []
     cursor = ""
     while True:
@@ -98,7 +98,7 @@ def test_the_same_source_again_replaces_it(editor: Caller, talked: Session) -> N
 
 
 def test_unit_ids_are_unique_beside_an_equal_source_id(editor: Caller, talked: Session) -> None:
-    """Whichever came first, the base's source or the session's."""
+    """The order of the base's source and the session's makes no difference."""
     for claim, path in (
         ("The pump is blue", "/api/kbs/default/sources"),
         ("The pump leaks", f"/api/sessions/{talked.session_id}/context"),
@@ -225,8 +225,8 @@ def test_contents_cost_the_same_for_any_number_of_rows(
     count: int,
     django_assert_num_queries: Callable[[int], Any],
 ) -> None:
-    editor.get(f"/api/sessions/{talked.session_id}/{path}")  # what a session keeps of files is read once a process
+    editor.get(f"/api/sessions/{talked.session_id}/{path}")  # a session's frozen files are read once per process
     for _ in range(2):
-        with django_assert_num_queries(count):  # the session, and one query a list
+        with django_assert_num_queries(count):  # the session, and one query per list
             assert editor.get(f"/api/sessions/{talked.session_id}/{path}").status_code == 200
         editor.chat("My cat is called Tom.", talked.session_id)

@@ -1,4 +1,4 @@
-"""Mounting, saving and forking over the API."""
+"""Mounting, saving and forking by the API."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.api.doubles import HeldSolver, registered
 
 
 def told(editor: Caller) -> tuple[str, str]:
-    """Return a session that was told something, and the address of its base's actions."""
+    """Return a session that was told a fact, and the address of its base's actions."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     return session_id, f"/api/sessions/{session_id}/kb"
 
@@ -44,7 +44,7 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     ("verb", "body"), [("load", {"kb_id": "default"}), ("save", {"name": "Pets"}), ("fork", {"name": "Pets"})]
 )
 def test_a_busy_session_is_waited_for_when_asked(editor: Caller, verb: str, body: dict[str, str]) -> None:
-    """The turn ends meanwhile."""
+    """The turn ends while the request waits."""
     session_id, address = told(editor)
     with registered(HeldSolver()) as solver:
         pinned = {"goal_solver_plugin": "gs-held"}
@@ -74,7 +74,7 @@ def test_what_a_mount_needs(editor: Caller) -> None:
 
 def test_what_a_session_learned_is_saved_for_the_next_one(editor: Caller) -> None:
     session_id, address = told(editor)
-    saved = editor.post(f"{address}/save", {"name": "Pets"})  # over the default base a name makes a new one
+    saved = editor.post(f"{address}/save", {"name": "Pets"})  # a save of the default base under a name makes a new base
     base = KnowledgeBase.objects.get(name="Pets")
     assert saved.status_code == 200
     assert (of(session_id).mounted_kb, held(base, "dog")) == (base, ["My dog is called Rex."])

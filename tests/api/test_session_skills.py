@@ -1,4 +1,4 @@
-"""What a session has frozen, over the API."""
+"""A session's frozen skills, personas and models, by the API."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions over the API: made, listed, read, named, ended."""
+"""Sessions by the API: created, listed, read, renamed, ended."""
 
 import time
 from collections.abc import Callable
@@ -94,7 +94,7 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
 
 @pytest.mark.rule("SESSION-4")
 def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, session_id: str) -> None:
-    """Another session's save into the same base changes nothing."""
+    """A save by another session into the same base does not change it."""
 
     def saved(which: str) -> Any:
         found = editor.get(f"/api/sessions/{which}").json()["workspace_last_saved_at"]
@@ -116,7 +116,7 @@ def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, sess
 
 @pytest.mark.rule("DECISION-52", "SESSION-2", "SESSION-4")
 def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
-    """And none of the fields of old."""
+    """The fields of the predecessors are not among them."""
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     names = (
         "session_id created_at last_activity_at expires_at message_count session_context_unit_count"
@@ -164,7 +164,7 @@ CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
 @pytest.mark.rule("DECISION-47")
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, talked: Session, change: str) -> None:
-    """And done once the turn is over."""
+    """It succeeds after the turn has ended."""
     method, path, body = CHANGES[change]
     address = f"/api/sessions/{talked.session_id}{path}"
     running = ExplainabilityTurn.objects.create(
@@ -195,7 +195,7 @@ PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 def test_what_changes_a_session_waits_when_asked(
     editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    """The turn ends while it waits."""
+    """The turn ends while the request waits."""
     method, path, body = PATIENT[change]
     address = f"/api/sessions/{talked.session_id}"
     editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})
@@ -220,7 +220,7 @@ def test_what_changes_a_session_waits_when_asked(
 
 
 def everything_of(session: Session) -> list[Any]:
-    """Return the session's row and how many events, mounts and units it has."""
+    """Return the session's row and the numbers of its events, mounts and units."""
     counts = [rows.count() for rows in (session.events, session.context_units)]
     return [Session.objects.filter(pk=session.pk).values().get(), KBMount.objects.count(), *counts]
 
@@ -249,7 +249,7 @@ def test_ending_is_idempotent(editor: Caller, talked: Session) -> None:
 
 @pytest.fixture
 def many(editor: Caller, project: Project) -> list[str]:
-    """Return the ids of seven sessions, the latest activity first; three of them at the same moment."""
+    """Return the ids of seven sessions, the latest activity first; three have the same time."""
     made = [create_session(project, title=f"Title {number}") for number in range(7)]
     base = timezone.now() - timedelta(days=1)
     for number, row in enumerate(made):
@@ -313,7 +313,7 @@ def test_lists_cost_the_same_for_any_number_of_rows(
     for limit in (1, 7):
         with django_assert_num_queries(1):
             assert len(ids(editor.get(f"/api/sessions?limit={limit}"))) == limit
-    editor.get(f"/api/sessions/{many[0]}")  # what it keeps of files is read once a process
+    editor.get(f"/api/sessions/{many[0]}")  # its frozen files are read once per process
     with django_assert_num_queries(1):
         editor.get(f"/api/sessions/{many[0]}")
 

@@ -1,4 +1,4 @@
-"""What is set between two turns of a session reaches only whom it is meant for."""
+"""Settings that are changed between two turns apply only to the sessions that they are meant for."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,7 @@ STEPS = st.lists(
 
 @pytest.fixture
 def admin(caller: Callable[..., Caller]) -> Caller:
-    """Return a caller who may set the project's table."""
+    """Return a caller who may change the project's table."""
     return caller("admin")
 
 
@@ -61,7 +61,7 @@ def write(folder: Path, version: str) -> None:
 
 
 def asked_by(caller: Caller, provider: Provider, session_id: str, message: str) -> list[dict[str, Any]]:
-    """Return everything that a turn sends to models."""
+    """Return all model requests of a turn."""
     before = len(provider.asked)
     answer = caller.chat(message, session_id, goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
     assert answer.status_code == 200, answer.content
@@ -69,7 +69,7 @@ def asked_by(caller: Caller, provider: Provider, session_id: str, message: str) 
 
 
 def take(step: tuple[str, Any], admin: Caller, folder: Path, other: str) -> None:
-    """Do one thing that concerns the project, the server's files or the other session."""
+    """Change the project, the server's files or the other session."""
     kind, what = step
     if kind == "project":
         assert admin.put("/api/settings/llm-roles", what).status_code == 200
@@ -87,7 +87,7 @@ def take(step: tuple[str, Any], admin: Caller, folder: Path, other: str) -> None
 def test_settings_changed_elsewhere_change_no_request(
     admin: Caller, provider: Provider, files: Path, steps: list[tuple[str, Any]]
 ) -> None:
-    """One of two equal sessions is left alone, the other lives through the changes; both send the same."""
+    """Of two equal sessions, one takes its turn before the changes and one after; both send the same requests."""
     write(files, "original")
     admin.put("/api/settings/llm-roles", {})
     undisturbed, disturbed, other = (str(admin.post("/api/sessions").json()["session_id"]) for _ in range(3))
@@ -102,7 +102,7 @@ def test_settings_changed_elsewhere_change_no_request(
 
 @pytest.mark.rule("DECISION-46")
 def test_a_session_that_takes_the_change_sends_another_request(admin: Caller, provider: Provider, files: Path) -> None:
-    """What the property above would not see if the requests held nothing of the settings."""
+    """Requests do depend on the settings; otherwise the test above would prove nothing."""
     write(files, "original")
     session_id = str(admin.post("/api/sessions").json()["session_id"])
     before = asked_by(admin, provider, session_id, "My dog is called Rex.")

@@ -1,4 +1,4 @@
-"""A model chooses the skill of a turn, where that is switched on."""
+"""A model chooses the skill of a turn, if the option is on."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ CHOSEN = '{"skill": "summarise", "reason": "It asks for a shorter text."}'
 
 
 def choosing(provider: Provider, choice: Behaviour, answer: str = "It leaves at nine.") -> None:
-    """Let the provider choose as told, and answer everything else."""
+    """Make the provider reply `choice` to requests for a choice, and `answer` to all others."""
     other = acting(say(answer))
     provider.otherwise = lambda asked: (choice if is_choice(asked) else other)(asked)
 
@@ -33,12 +33,12 @@ def is_choice(asked: Asked) -> bool:
 
 
 def solving(provider: Provider) -> list[str]:
-    """Return the system prompts of the requests that ask for no choice."""
+    """Return the system prompts of the other requests."""
     return [asked.body["messages"][0]["content"] for asked in provider.asked if not is_choice(asked)]
 
 
 def ask(editor: Caller, session_id: str, message: str = MESSAGE, **more: Any) -> dict[str, Any]:
-    """Return the answer to a message in a turn with the choice switched on."""
+    """Return the answer of a turn with skill selection on."""
     choices = {"enable_skill_selection": True, "seed_detector_plugin": "sd-symbolic"} | more
     answer = editor.chat(message, session_id, **choices)
     assert answer.status_code == 200, answer.content
@@ -48,7 +48,7 @@ def ask(editor: Caller, session_id: str, message: str = MESSAGE, **more: Any) ->
 def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
     provider: Provider, editor: Caller, session_id: str
 ) -> None:
-    """Chosen before use, its body read once it is chosen, nothing left behind."""
+    """The body is read after the choice, and the session's preferences are not changed."""
     choosing(provider, say(CHOSEN))
     preferred = Session.objects.get().preferred_goal_solver_plugin
     body = ask(editor, session_id)
@@ -76,7 +76,7 @@ def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
 
 
 def test_what_the_request_chose_itself_is_kept(provider: Provider, editor: Caller, session_id: str) -> None:
-    """The skill's solver is not, it was nobody's wish."""
+    """The skill's solver is not kept as a preference, since the user did not choose it."""
     choosing(provider, say(CHOSEN))
     preferred = Session.objects.get().preferred_goal_solver_plugin
     ask(editor, session_id, model="named", deliberation_level=1)
@@ -106,7 +106,7 @@ def test_where_no_solver_could_follow_a_skill_nobody_is_asked(
 def test_a_turn_without_a_skill_is_as_without_the_feature(
     provider: Provider, editor: Caller, session_id: str, reply: Behaviour, problem: str
 ) -> None:
-    """What is sent besides is the same, and that nothing was chosen is said."""
+    """The other requests are the same, and the trace records that no skill was chosen."""
     choosing(provider, reply)
     body = ask(editor, session_id, goal_solver_plugin="gs-llm-fast")
     assert body["execution_trace"]["skill"] is None
@@ -123,7 +123,7 @@ def test_a_turn_without_a_skill_is_as_without_the_feature(
 def test_nobody_is_asked_where_there_is_nothing_to_choose(
     provider: Provider, editor: Caller, session_id: str, settings: Settings
 ) -> None:
-    """A command names its skill, a pinned solver without a model could follow none, and by default nobody is asked."""
+    """No choice is asked for after a command, with a pinned solver that needs no model, and by default."""
     settings.MRPVM_SKILL_SELECTION = True
     choosing(provider, say(CHOSEN))
     assert editor.chat("/compare tea and coffee", session_id).json()["execution_trace"]["skill"]["name"] == "compare"
@@ -140,7 +140,7 @@ def test_nobody_is_asked_where_there_is_nothing_to_choose(
 def test_a_file_that_was_written_later_is_not_offered(
     provider: Provider, editor: Caller, session_id: str, tmp_path: Path
 ) -> None:
-    """The choice reads the stored snapshot alone."""
+    """The choice reads only the stored snapshot."""
     write_skill(tmp_path / "skills", "zebra", front(summary="Stripes"))
     choosing(provider, say('{"skill": "zebra"}'))
     assert "zebra" not in ask(editor, session_id)["execution_trace"]["skillChoice"]["offered"]

@@ -1,4 +1,4 @@
-"""Skills, personas and styles in what a model is really sent."""
+"""Skills, personas and styles in the requests to a model."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
 
 
 def solving(provider: Provider) -> list[dict[str, Any]]:
-    """Return the messages of every request to a solver so far; a validator's are left out."""
+    """Return the messages of every request to a solver so far, without those to a validator."""
     bodies = [asked.body["messages"] for asked in provider.asked]
     return [messages for messages in bodies if "You check answers" not in messages[0]["content"]]
 
@@ -33,7 +33,7 @@ def ask(editor: Caller, session_id: str, text: str, **more: Any) -> Any:
 
 
 def test_a_skill_guides_one_turn(provider: Provider, editor: Caller, session_id: str) -> None:
-    """Its body goes along, the command's text never does, and the next turn is free of it."""
+    """The request has the skill's body and not the command's text; the next turn has neither."""
     provider.otherwise = acting(say("The ferry leaves at nine."))
     before = Session.objects.get().preferred_goal_solver_plugin
     body = editor.chat("/summarise The ferry leaves at nine.", session_id).json()
@@ -56,12 +56,12 @@ def test_a_skill_guides_one_turn(provider: Provider, editor: Caller, session_id:
 
 @pytest.mark.rule("FROZEN-22")
 def test_commands_reach_no_model(provider: Provider, editor: Caller, session_id: str) -> None:
-    """Neither themselves nor later, as history."""
+    """They are sent neither at once nor later in the history."""
     for text in ("/unknown", "/skills", "/calc 6*7", "/style focus", "/", "/remember The key hangs left."):
         assert editor.chat(text, session_id).status_code == 200
     assert provider.asked == []
     ask(editor, session_id, "Hello, what is this?")
-    # What a tool gave stays part of the conversation; the command that called it does not.
+    # A tool's result stays in the conversation; the command that called the tool does not.
     assert [item["role"] for item in solving(provider)[-1]] == ["system", "assistant", "tool", "user"]
     assert "/calc" not in json.dumps(solving(provider))
 
@@ -76,7 +76,7 @@ def test_commands_reach_no_model(provider: Provider, editor: Caller, session_id:
 def test_a_skill_whose_model_fails_says_so(
     provider: Provider, editor: Caller, session_id: str, settings: Settings, trouble: Behaviour, code: str, message: str
 ) -> None:
-    """Nothing else answers in its place."""
+    """No other plugin answers instead."""
     settings.MRPVM_PLUGIN_TIMEOUT_MS = 600
     provider.otherwise = acting(trouble)
     error = editor.chat("/summarise The ferry leaves at nine.", session_id).json()["error"]
@@ -89,7 +89,7 @@ def test_a_skill_whose_model_fails_says_so(
 
 @pytest.mark.rule("FROZEN-43")
 def test_the_persona_is_told_as_it_was_when_the_session_began(provider: Provider, editor: Caller, files: Path) -> None:
-    """Another session's reload changes nothing here."""
+    """A reload in another session has no effect."""
     folder = files / "personas"
     folder.mkdir()
     (folder / "zoe.md").write_text("Speak as Zoe did at first.")
@@ -106,7 +106,7 @@ def test_the_persona_is_told_as_it_was_when_the_session_began(provider: Provider
 
 
 def test_agent_style_and_the_clients_prompt_are_sent_too(provider: Provider, editor: Caller, session_id: str) -> None:
-    """Each on its own."""
+    """Each has its own place in the system prompt."""
     editor.chat("/agent reader", session_id)
     ask(editor, session_id, "This is urgent: where is Rex?")
     assert "Quote the words that an answer rests on." in system_of(provider)
@@ -160,7 +160,7 @@ def test_a_backend_that_fails_once(
     provider: Provider, editor: Caller, session_id: str, settings: Settings, monkeypatch: pytest.MonkeyPatch,
     retries: int, calls: int, status: int,
 ) -> None:  # fmt: skip
-    """An attempt more with retries, none without."""
+    """There is one more attempt with retries, and none without."""
     settings.MRPVM_LLM_MAX_RETRIES = retries
     endpoint = language_model.endpoint()
     assert endpoint is not None
@@ -179,7 +179,7 @@ def test_a_backend_that_fails_once(
 def test_shared_settings_leave_other_sessions_requests_equal(
     provider: Provider, editor: Caller, caller: Callable[..., Caller], files: Path
 ) -> None:
-    """Roles, temperature and files change between two turns; what an open session sends does not."""
+    """Roles, temperature and files change between two turns; the requests of an open session do not."""
     admin = caller("admin")
     first, second = (editor.post("/api/sessions").json()["session_id"] for _ in range(2))
     ask(editor, first, "What is this about?")

@@ -1,4 +1,4 @@
-"""A source whose stages are streamed while it is read and stored."""
+"""Progress events of a source while it is read and stored."""
 
 import http.client
 import json

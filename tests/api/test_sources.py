@@ -1,4 +1,4 @@
-"""Texts and files that become sources of a base, or a session's memory, over the API."""
+"""Texts and files added to a base or a session's memory by the API."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def test_a_text_that_is_there_already_changes_nothing(editor: Caller, talked: Se
     staged = editor.post(f"{workspace}/sources", given).json()
     assert (staged["unchanged"], staged["workspace_dirty"]) == (True, False)
     assert (editor.get("/api/kbs/default").json()["revision"], KnowledgeLayer.objects.count()) == (2, layers)
-    LayerUnit.objects.filter(claim="Cats sleep in the cabin.").update(topic="")  # as rules before these read it
+    LayerUnit.objects.filter(claim="Cats sleep in the cabin.").update(topic="")  # as earlier rules read it
     assert editor.post(SOURCES, given).json()["unchanged"] is False
     named = editor.post(SOURCES, given | {"name": "Decks"}).json()
     assert (named["unchanged"], named["name"]) == (False, "Decks")
@@ -179,12 +179,12 @@ def test_a_refused_part_is_quarantined_and_stops_nothing(editor: Caller, talked:
     editor.post(context, {"content": HALF, "source_id": "half", "name": "half.md"})
     assert editor.get("/api/kbs/default/quarantine").json()["chunks"] == []
     assert editor.get(f"/api/sessions/{talked.session_id}/quarantine").json()["chunks"] == []
-    assert QuarantinedChunk.objects.count() == 1  # of the source's earlier version, which older mounts still see
+    assert QuarantinedChunk.objects.count() == 1  # of the source's earlier version, which older mounts still show
 
 
 @pytest.mark.rule("BASE-3")
 def test_a_source_whose_units_wait_to_be_derived_anew_is_dirty(editor: Caller, talked: Session) -> None:
-    """In the base, and in the draft that shows it."""
+    """It is dirty in the base and in a draft over that base."""
     editor.post(SOURCES, {"content": "Dogs travel on the upper deck.", "name": "decks.txt", "source_id": "decks"})
     base = KnowledgeBase.objects.get(is_default=True)
     (origin,) = LayerUnit.objects.filter(source_id="decks")

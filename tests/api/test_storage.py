@@ -1,4 +1,4 @@
-"""How large the database is, by what it holds: measured, noted once a day, shown with its growth."""
+"""The size of the database by kind of data: measured, recorded once a day, shown with its growth."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -17,7 +17,7 @@ from tests.web.page_scene import check_html, member_client
 
 
 class Rows(HTMLParser):
-    """Reads the texts of a page's table by the ids of its rows."""
+    """A parser that collects the texts of a page's table by the ids of its rows."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Rows(HTMLParser):
 
 @pytest.fixture
 def filled(project: Project, caller: Callable[..., Caller]) -> None:
-    """Have a conversation and a source in the database."""
+    """Store a conversation and a source."""
     editor = caller("editor")
     session = editor.chat("My dog is called Rex. What is my dog called?").json()["session_id"]
     path = f"/api/sessions/{session}/workspace/sources"

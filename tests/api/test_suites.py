@@ -1,4 +1,4 @@
-"""Suites of tests over the API; every answer is held against the schema."""
+"""Suites of tests by the API; every answer is validated against the schema."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def suite(editor: Caller) -> str:
 
 @pytest.fixture
 def kept(editor: Caller, suite: str, talked: Session) -> dict[str, Any]:
-    """Return the test that holds the session's last turn to its answer."""
+    """Return the test of the session's last turn, which expects the turn's answer."""
     turn = talked.turns.order_by("-turn_index")[0]
     made = editor.post(f"{suite}/tests", {"session_id": talked.session_id, "request_id": turn.request_id})
     assert made.status_code == 201, made.content
@@ -31,7 +31,7 @@ def kept(editor: Caller, suite: str, talked: Session) -> dict[str, Any]:
 
 
 def run(caller: Caller, suite: str, **target: Any) -> dict[str, Any]:
-    """Return a run that has ended."""
+    """Start a run; return it after its end."""
     made = caller.post(f"{suite}/runs", {**target, "wait_ms": 30_000})
     assert made.status_code == 201, made.content
     return dict(made.json())

@@ -1,4 +1,4 @@
-"""The turns of all sessions by the API."""
+"""The list of turns of all sessions, by the API."""
 
 from tests.api.conftest import Caller
 

@@ -1,4 +1,4 @@
-"""The registry, turns and payloads over the API."""
+"""The registry, turns and payloads by the API."""
 
 import json
 from collections.abc import Callable
@@ -122,7 +122,7 @@ def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked:
 def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
-    batch = turn.event_batches.latest("first_sequence")  # a slow turn has written one before
+    batch = turn.event_batches.latest("first_sequence")  # a slow turn has written an earlier one
     index, texts = batch.payload_index, payload_texts(batch.payloads, places(batch.payload_index))
     cut = [Payload(ref, text[:-7] if ref == "frame-0" else text, len(text)) for ref, text in texts.items()]
     stored = turn.event_batches.filter(pk=batch.pk)

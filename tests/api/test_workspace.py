@@ -1,4 +1,4 @@
-"""A session's draft over the API: read, staged into, taken out of."""
+"""A session's draft by the API: reading it, staging and removing sources."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def address(session_id: str) -> str:
 
 @pytest.fixture(params=[200, 0], ids=["at-once", "in-layers"])
 def staged(request: pytest.FixtureRequest, settings: Settings, editor: Caller, address: str) -> str:
-    """Stage a source in the draft itself, or in a layer of its own; gives its id."""
+    """Stage a source in the draft itself, or in a layer of its own; return its id."""
     settings.MRPVM_UNITS_AT_ONCE = request.param
     made = editor.post(f"{address}/sources", {"name": "decks.md", "content": PLANS})
     assert made.status_code == 200
@@ -112,7 +112,7 @@ def test_an_expired_session_is_read_and_not_changed(editor: Caller, address: str
 def test_plugins_read_what_is_staged(
     editor: Caller, address: str, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every KB plugin is offered the source; what it keeps goes along with a save."""
+    """Every KB plugin gets the source; its artifacts are part of a save."""
     read: list[SourceText] = []
 
     def on_source_text(source: SourceText) -> SourceReply:

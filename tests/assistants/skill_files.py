@@ -1,4 +1,4 @@
-"""What tests of skills share: folders with files, and the environment they are loaded in."""
+"""Helpers for tests of skills: folders with files, and the environment in which they are loaded."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ SOURCES = ("bundled", "user", "workspace")
 
 
 def write_skill(root: Path, name: str, text: str = "") -> Path:
-    """Write a SKILL.md; gives its path."""
+    """Write a SKILL.md; return its path."""
     path = root / name / "SKILL.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -24,7 +24,7 @@ def front(body: str = "Do it.", **fields: str) -> str:
 
 
 class Folders:
-    """The three roots below a directory of the test's own."""
+    """The three roots of skills below a directory of the test."""
 
     def __init__(self, path: Path) -> None:
         self.bundled, self.user, self.workspace = (path / source for source in SOURCES)
@@ -33,7 +33,7 @@ class Folders:
 
     @property
     def roots(self) -> list[SkillRoot]:
-        """Return the roots, the lowest precedence first."""
+        """Return the roots by precedence, the lowest first."""
         return [
             SkillRoot(source="bundled", path=self.bundled),
             SkillRoot(source="user", path=self.user, is_required=False),
@@ -48,7 +48,7 @@ class Folders:
         binaries: Iterable[str] = (),
         tools: Iterable[str] | None = Tools(BUILTIN_TOOLS).names,
     ) -> SkillSnapshot:
-        """Return the snapshot in the vectors' environment: linux, nothing set, unless said."""
+        """Return the snapshot in the vectors' environment: linux, nothing set, unless other values are given."""
         names, programs = frozenset(env), frozenset(binaries)
         return load_snapshot(
             self.roots,
@@ -63,7 +63,7 @@ class Folders:
 
 
 def found(snapshot: SkillSnapshot) -> list[tuple[str, str]]:
-    """Return name and code of every diagnostic."""
+    """Return the name and code of every diagnostic."""
     return [(item.skill_name, item.code) for item in snapshot.diagnostics]
 
 

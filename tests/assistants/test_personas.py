@@ -11,7 +11,7 @@ from mrpvm.assistants.personas import PersonaCatalogue, PersonaRoot, load_person
 
 
 class Homes:
-    """Two roots of personas, the second one the project's own."""
+    """Two roots of personas; the second one is the project's."""
 
     def __init__(self, path: Path) -> None:
         self.bundled, self.workspace = path / "bundled", path / "workspace"
@@ -34,7 +34,7 @@ def homes(tmp_path: Path) -> Homes:
 
 
 def test_the_four_files_make_up_the_default_persona(homes: Homes) -> None:
-    """Each from the nearest root, a missing one ignored."""
+    """Each file is read from the nearest root that has it; a missing one is ignored."""
     for name in ("SOUL.md", "USER.md", "AGENTS.md"):
         (homes.bundled / name).write_text(f"bundled {name}\n")
     (homes.workspace / "USER.md").write_text("my USER\n")
@@ -128,7 +128,7 @@ def test_agents_are_read_in_all_three_forms(tmp_path: Path) -> None:
 
 
 def test_a_stored_agent_may_have_a_field_that_is_no_longer_read(tmp_path: Path) -> None:
-    """A session keeps its agents as they were when it was made, also through an update of the server."""
+    """A session keeps its agents as they were when it was created, also after an upgrade of the server."""
     (tmp_path / "a.agent.yaml").write_text("id: ops\ndeclared_tools: [a]\n")
     loaded = load_agents([FileRoot(source="user", path=tmp_path)])
     record = asdict(loaded)
@@ -153,6 +153,6 @@ def test_a_stored_agent_may_have_a_field_that_is_no_longer_read(tmp_path: Path) 
 def test_the_style_of_a_turn(
     active: str | None, default: str | None, message: str, forced: bool, expected: tuple[str, str]
 ) -> None:
-    """Safety, then the session, then the message, then the persona."""
+    """The order is safety, the session, the message, the persona."""
     resolved = resolve_style(active, default, message, is_forced=forced)
     assert (resolved.style, resolved.basis) == expected

@@ -1,4 +1,4 @@
-"""What a model is told of skills, and what its words are taken for."""
+"""The prompt that offers skills to a model, and the reading of its reply."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_names_and_summaries_are_offered_and_no_instructions() -> None:
     ],
 )
 def test_a_reply_names_one_skill_or_none(reply: str, skill: str | None, reason: str, problem: str) -> None:
-    """Exactly, or not at all."""
+    """The name must match exactly."""
     choice = read_choice(OFFERED, reply)
     assert (choice.skill.skill_name if choice.skill else None, choice.reason, choice.problem) == (
         skill, reason, problem,

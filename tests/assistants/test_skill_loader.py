@@ -1,4 +1,4 @@
-"""From folders to a snapshot."""
+"""Loading a snapshot of skills from folders."""
 
 import os
 from dataclasses import asdict
@@ -60,7 +60,7 @@ def test_only_immediate_folders_are_looked_at(folders: Folders) -> None:
 
 
 def test_a_folder_without_a_skill_shadows_nothing(folders: Folders) -> None:
-    """It is no candidate."""
+    """Such a folder is no candidate."""
     write_skill(folders.bundled, "echo")
     (folders.workspace / "echo").mkdir()
     loaded = folders.load()
@@ -158,7 +158,7 @@ def test_missing_tools_are_named(folders: Folders) -> None:
 
 
 def test_a_tool_that_does_not_exist_excludes_at_load(folders: Folders) -> None:
-    """Never a failure at run time."""
+    """The error is found at load, never at run time."""
     write_skill(folders.bundled, "a", front(**TOOL | {"command_tool": "launch"}))
     write_skill(folders.bundled, "b", front(**TOOL | {"command_tool_provider": "mcp"}))
     write_skill(folders.bundled, "c", front(**TOOL))
@@ -246,7 +246,7 @@ def test_links_out_of_the_root_are_refused(folders: Folders, tmp_path: Path) -> 
 
 
 def test_what_is_no_file_is_not_opened(folders: Folders) -> None:
-    """A pipe would wait for a writer for ever."""
+    """Opening a pipe would wait for a writer for ever."""
     for name in ("folder", "pipe"):
         (folders.bundled / name).mkdir()
     (folders.bundled / "folder" / "SKILL.md").mkdir()
@@ -286,7 +286,7 @@ FILES = st.dictionaries(
 def test_any_files_give_one_snapshot_whatever_their_order(
     tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[str, str], str], random: object
 ) -> None:
-    """Nothing crashes, every folder is accounted for, and its record gives it back."""
+    """Loading raises nothing, every folder is a skill or has a diagnostic, and the snapshot survives serialization."""
     snapshots = []
     for _ in range(2):
         folders = Folders(tmp_path_factory.mktemp("roots"))

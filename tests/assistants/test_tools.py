@@ -13,7 +13,7 @@ TOOLS = Tools(BUILTIN_TOOLS)
 
 
 def run(name: str, payload: str) -> str:
-    """Return what a tool makes of a payload."""
+    """Return the result of a tool for a payload."""
     tool = TOOLS.get("builtin", name)
     assert tool is not None
     output = tool.run(tool.read(payload))

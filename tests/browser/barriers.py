@@ -1,4 +1,4 @@
-"""Accessibility problems of a page, as axe finds them."""
+"""Accessibility problems of a page, found by axe."""
 
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ SERIOUS = {"serious", "critical"}
 
 @cache
 def axe() -> str:
-    """Return the checker's source; its licence and version lie beside it."""
+    """Return axe's source; its licence and version are in the same directory."""
     return (Path(__file__).parent / "vendor/axe-core/axe.min.js").read_text()
 
 
@@ -20,7 +20,7 @@ def problems(browser: Browser) -> list[str]:
     """Return the accessibility problems of the page as it is shown now."""
     browser.is_measured = True
     browser.page.evaluate(axe())
-    # A colour on its way to another one, as after a change of the theme, is what nobody reads.
+    # Contrast is measured after colour transitions, as after a change of the theme.
     browser.page.evaluate("document.getAnimations().forEach(it => it instanceof CSSTransition && it.finish())")
     found = browser.page.evaluate(f"axe.run({{{RULES}, resultTypes: ['violations']}})")["violations"]
     return [
@@ -29,7 +29,7 @@ def problems(browser: Browser) -> list[str]:
 
 
 def unspoken_labels(browser: Browser, place: str) -> list[str]:
-    """Return what has a name within a place that does not begin with what is seen: it cannot be named by who speaks."""
+    """Return the elements of `place` whose accessible name lacks their visible text, which speech input needs."""
     browser.is_measured = True
     browser.page.evaluate(axe())
     run = "place => axe.run(place, {runOnly: ['label-content-name-mismatch'], resultTypes: ['violations']})"

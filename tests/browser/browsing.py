@@ -1,4 +1,4 @@
-"""What browser tests of the pages share: a member's browser that notices every complaint, and turns run beside it."""
+"""Helpers for browser tests of the pages: a member's browser that records errors, and turns run beside it."""
 
 import threading
 from collections.abc import Callable
@@ -42,9 +42,9 @@ new PerformanceObserver((list) => {
 
 @dataclass
 class Browser:
-    """A logged-in browser; `complaints` holds what the console says of errors, and errors of scripts.
+    """A logged-in browser; `complaints` holds the console's errors and those of scripts.
 
-    `is_measured`: a checker ran, whose own styles the security policy stops; complaints then say nothing of the pages.
+    `is_measured` tells that a checker ran. The security policy blocks its styles, so complaints are then ignored.
     """
 
     page: Page
@@ -54,7 +54,7 @@ class Browser:
     is_measured: bool = False
 
     def open(self, name: str, *arguments: str, query: str = "") -> Page:
-        """Open a page by its name and wait until its scripts listen."""
+        """Open a page by its URL name and wait until its scripts are ready."""
         response = self.page.goto(self.url + reverse(name, args=arguments) + query)
         assert response is not None
         assert response.status == 200
@@ -62,18 +62,18 @@ class Browser:
         return ready(self.page)
 
     def policy_breaches(self) -> list[str]:
-        """Return what the security policy stopped on the page now open."""
+        """Return what the security policy blocked on the current page."""
         return self.page.evaluate("window.complaints ?? []")
 
 
 def ready(page: Page) -> Page:
-    """Return the page once its scripts listen to keys and clicks."""
+    """Return the page once its scripts handle keys and clicks."""
     expect(page.locator("html.is-ready")).to_be_attached()
     return page
 
 
 def aside[Result](act: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
-    """Return what an action gives, run as a server runs it: not on this thread, where Playwright keeps a loop."""
+    """Return the result of an action that is run on another thread, since Playwright runs an event loop on this one."""
 
     def work() -> Result:
         try:
@@ -86,18 +86,18 @@ def aside[Result](act: Callable[..., Result], *arguments: Any, **named: Any) -> 
 
 
 def new_session(project: Project, **columns: Any) -> Session:
-    """Make a session beside the browser."""
+    """Create a session without the browser."""
     return aside(create_session, project, **columns)
 
 
 def answer(session: Session, message: str) -> None:
-    """Run a turn in the session beside the browser, as a client of the API would; it may fail."""
+    """Run a turn without the browser, as a client of the API does; it may fail."""
     with suppress(MRPError):
         aside(answer_message, session, TurnCall(message=message))
 
 
 def say(page: Page, message: str) -> None:
-    """Write a message into the composer and send it."""
+    """Type a message and send it."""
     ready(page).get_by_label("Message", exact=True).fill(message)
     page.keyboard.press("Enter")
 
@@ -117,7 +117,7 @@ class HeldSolver:
         self.go_on = threading.Event()
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Wait until the test lets go or the turn is stopped."""
+        """Wait until the test releases it or the turn is stopped."""
         self.started.set()
         while not self.go_on.wait(0.01) and not context.stopped():
             pass

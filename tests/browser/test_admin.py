@@ -1,4 +1,4 @@
-"""The admin in a real browser: no page of it breaks the one Content Security Policy."""
+"""The admin in a real browser: no page violates the Content Security Policy."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def violations(page: Page) -> list[str]:
 
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
-    """Return what the console says of errors, as it grows."""
+    """Return a list to which the console's errors are added."""
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -42,7 +42,7 @@ def complaints(page: Page) -> list[str]:
 
 @pytest.fixture
 def admin(live_asgi: LiveServer, page: Page, complaints: list[str]) -> Callable[[str], Page]:
-    """Return a function that opens an address as an operator and fails on a breach of the policy."""
+    """Return a function that opens an address as an operator and fails on a violation of the policy."""
     page.add_init_script(COLLECT)
     client = Client()
     client.force_login(User.objects.create_superuser("operator"))

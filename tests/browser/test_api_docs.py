@@ -1,4 +1,4 @@
-"""The API's pages: drawn by their own script under the one policy, and able to ask the server."""
+"""The API's documentation pages: drawn by their script under the security policy, and able to send requests."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +13,7 @@ from tests.live import LiveServer
 
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
-    """Return what the browser complained about."""
+    """Return the browser's errors."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -31,7 +31,7 @@ def complaints(page: Page) -> list[str]:
 
 @pytest.fixture
 def signed_in(live_asgi: LiveServer, page: Page) -> LiveServer:
-    """Return the server to a browser that is logged in as an editor."""
+    """Return the server after the browser was logged in as an editor."""
     user = User.objects.create_user("ann")
     Membership.objects.create(project=ensure_default_project(), user=user, role="editor")
     client = Client()

@@ -1,4 +1,4 @@
-"""Five causes of a wrong or missing answer: the head of the turn page names each, and a link leads to it."""
+"""Five causes of a wrong or missing answer: the head of the turn page names each and links to it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Commands in the browser: completed from the session's own snapshot, answered, followed live, looked at."""
+"""Commands in the browser: completed from the session's snapshot, answered, shown live, inspected."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def files(tmp_path: Path, settings: Settings) -> Path:
 
 @pytest.fixture
 def session(browser: Browser, files: Path) -> Session:
-    """Return a session that froze a file with a hostile name's worth of trouble."""
+    """Return a session whose snapshot has a skill that cannot be parsed and one that replaces a shipped skill."""
     write_skill(files / "skills", "broken", "---\nsummary: [\n---\n")
     write_skill(files / "skills", "compare", front(summary="Mine"))
     return new_session(browser.project)

@@ -1,4 +1,4 @@
-"""Talking in the browser: streamed answers, live state, a socket that is cut, stopping, undo."""
+"""A conversation in the browser: streamed answers, live state, a socket that is cut, stopping, undo."""
 
 import re
 from datetime import timedelta
@@ -39,7 +39,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     say(page, "What is my dog called?")
     expect(page.locator(ENDED)).to_have_count(2)
     expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
-    # What was streamed has made room for the conversation itself: nothing stands there twice.
+    # The streamed answer was replaced by the stored message: nothing is shown twice.
     expect(page.locator("#turn-answer > *")).to_have_count(0)
     expect(page.locator(".chat").get_by_text("What is my dog called?")).to_have_count(1)
     expect(page.locator("#session-state")).to_contain_text("My cat is called Tom.")
@@ -65,7 +65,7 @@ def test_an_answer_streams_beside_one_line_of_progress(browser: Browser, session
     expect(progress).to_contain_text("is working")
     expect(progress.locator(".turn-progress__line > span")).to_have_count(1)
     expect(page.locator("#turn-answer .bubble--user")).to_have_text("Why is the sky blue?")
-    # The conversation knows of the running turn too and must not show it a second time.
+    # The conversation also has the running turn, and must not show it twice.
     expect(page.locator("#messages .is-running")).to_be_attached()
     expect(page.locator("#messages .is-running")).to_be_hidden()
     held.go_on.set()
@@ -229,7 +229,7 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     told = page.locator("#toasts .toast")
     expect(told).to_contain_text("Your login has expired. What you wrote is kept.")
     expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
-    answer(session, "Is it Rex?")  # a fragment asks again: the login page must not take the place of what was written
+    answer(session, "Is it Rex?")  # a fragment is requested: the login page must not replace the typed text
     page.wait_for_timeout(1_000)
     expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
     told.get_by_role("link", name="Log in").click()
@@ -241,7 +241,7 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     page.get_by_role("button", name="Send").click()
     expect(page.locator(ENDED)).to_have_count(2)
     expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
-    browser.complaints.clear()  # the browser itself notes the 401
+    browser.complaints.clear()  # the browser logs the 401 itself
 
 
 def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:
@@ -256,7 +256,7 @@ def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Sessi
     expect(page.locator("#toasts")).to_contain_text("This is no longer there.")
     expect(page.locator(".crumbs")).to_contain_text("Turn 1")
     expect(page.locator("#detail h2")).to_have_text(detail)
-    browser.complaints.clear()  # the browser itself notes the 404
+    browser.complaints.clear()  # the browser logs the 404 itself
 
 
 def test_rename_in_place(browser: Browser, session: Session) -> None:

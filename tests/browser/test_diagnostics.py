@@ -1,4 +1,4 @@
-"""The diagnostics panel: a conversation of three turns with a model, and what the third really sent."""
+"""The diagnostics panel: three turns with a model, and the request of the third."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Finding one's way: the filter language with completion, the command palette, keys from turn to turn."""
+"""Search and navigation: the filter language with completion, the command palette, keys from turn to turn."""
 
 import re
 

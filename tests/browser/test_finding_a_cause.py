@@ -1,6 +1,6 @@
-"""The way of docs/finding-a-cause.md, walked as it is written: from a wrong answer to its cause in six clicks.
+"""The steps of docs/finding-a-cause.md: from a wrong answer to its cause in six clicks.
 
-With MRPVM_PICTURES=docs the pictures of the documents are taken on the way.
+With MRPVM_PICTURES=docs the pictures of the documentation are taken.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.browser.browsing import Browser, answer, aside, new_session
 
 
 def picture(page: Page, name: str) -> None:
-    """Keep what the page looks like as one of the documents' pictures, if those are wanted."""
+    """Save a screenshot for the documentation if MRPVM_PICTURES is set."""
     folder = os.environ.get("MRPVM_PICTURES")
     if folder:
         page.mouse.move(0, 0)

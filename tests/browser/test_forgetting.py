@@ -1,4 +1,4 @@
-"""What is to be forgotten is shown, confirmed by its name, removed, and certified to be gone."""
+"""Forgetting: the preview, the confirmation by name, the removal and its certificate."""
 
 from playwright.sync_api import expect
 

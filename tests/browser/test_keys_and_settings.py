@@ -1,4 +1,4 @@
-"""API keys and settings in the browser: made, copied, used, revoked; a model for a role, suggested and saved."""
+"""API keys in the browser: created, copied, used, revoked. Settings: a model for a role, suggested and saved."""
 
 import httpx2 as httpx
 import pytest
@@ -10,7 +10,7 @@ from tests.llm.provider import Provider
 
 
 def call(browser: Browser, key: str) -> int:
-    """Ask the API with a key and without the browser's login; gives the status."""
+    """Call the API with a key and without the browser's login; return the status."""
     return httpx.get(f"{browser.url}/api/sessions", headers={"Authorization": f"Bearer {key}"}).status_code
 
 

@@ -1,4 +1,4 @@
-"""A base's page in the browser: files dropped on it, how far they are, what they became, found again."""
+"""A base's page in the browser: dropped files, their progress, their units, search."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     assert any(words.startswith("pumps.md: reading part") for words in said)
     assert any(words.startswith("pumps.md: storing unit") for words in said)
     assert any(words.startswith("more.txt: ") for words in said)
-    assert len(set(kept["tops"])) == 1  # the bar had its place before it was seen
+    assert len(set(kept["tops"])) == 1  # the hidden bar already took its space
     opened.get_by_role("link", name="pumps.md", exact=True).click()
     opened.locator("details.tree__node").first.click()
     expect(opened.locator(".tree .tree").first).to_be_visible()
@@ -90,10 +90,10 @@ def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> Non
     status = opened.locator("#upload-status")
     expect(status).to_contain_text("empty.txt: ")
     expect(opened.get_by_label("File to add")).to_be_focused()
-    browser.complaints.clear()  # the browser's own about the answer 400
+    browser.complaints.clear()  # the browser logs the 400 itself
     ready(opened).evaluate(DROP, [["copy.txt", "Pump 1 is blue."]])
     expect(status).to_contain_text("copy.txt: This text is here already, as the source “pump.txt”")
-    browser.complaints.clear()  # about the answer 409
+    browser.complaints.clear()  # and the 409
     opened.evaluate(DROP, [["again.txt", "Pump 1  is blue."]])
     expect(opened.get_by_text("“again.txt” was added; the base had all of that.")).to_be_visible()
     expect(status).to_be_empty()
@@ -163,7 +163,7 @@ def test_an_unreadable_file_says_why_and_can_be_chosen_again(opened: Page, brows
     expect(opened.locator("#upload-status")).to_have_class("small upload__status field__error")
     expect(chosen).to_be_enabled()
     expect(opened.get_by_text("No source yet")).to_be_visible()
-    assert len(browser.complaints) == 1  # the browser's own about the answer 415
+    assert len(browser.complaints) == 1  # the browser logs the 415 itself
     browser.complaints.clear()
     chosen.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is blue."})
     opened.get_by_role("button", name="Add source").click()

@@ -1,4 +1,4 @@
-"""What happens elsewhere moves nothing that a reader looks at, measured on the page of a session."""
+"""Live changes of a session's page do not shift its layout."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ def test_another_clients_turn_moves_nothing_on_the_page(
     page = browser.open("session", session.session_id, query="?panel=turns")
     live(page)
     page.wait_for_load_state("networkidle")
-    # What is measured is noticed: a bar that is pushed in above everything moves it.
+    # The measure works: a bar inserted at the top shifts the page.
     page.evaluate(
         "document.body.prepend(Object.assign(document.createElement('p'), {className: 'notice', textContent: '!'}))"
     )

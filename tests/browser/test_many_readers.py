@@ -1,4 +1,4 @@
-"""Many readers of one session: sockets and two open pages get every event once and in order; see bench.pages."""
+"""Many readers of one session: sockets and two pages get every event once and in order; see bench.pages."""
 
 from bench.pages.sockets import Heard, listen
 from sessions_app.models import Session

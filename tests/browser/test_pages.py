@@ -1,4 +1,4 @@
-"""Every page in a real browser: both themes, a phone, no complaint, nothing a screen reader stumbles over."""
+"""Every page in a real browser: both themes, the width of a phone, no errors, no accessibility problems."""
 
 import re
 from urllib.parse import urlencode
@@ -43,7 +43,7 @@ async () => {
 
 @pytest.fixture
 def addresses(browser: Browser) -> dict[str, str]:
-    """Return the address of every page, each with something to show."""
+    """Return the address of every page, each with content."""
     session = new_session(browser.project, title="Pets and a very-long-name-without-any-place-to-break-it-in-two")
     for message in (
         "My dog is called Rex. My cat is called Tom.",

@@ -1,4 +1,4 @@
-"""What stands where on the pages: nothing covers what is read, nothing is cut without a sign."""
+"""Layout of the pages: nothing covers text, and no text is cut without a sign."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""What becomes of a message after it was sent: stopped, refused, lost, drafted by a model and put right."""
+"""A message after it was sent: stopped, refused, lost, drafted by a model and corrected."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_a_busy_session_gives_the_message_back(
     expect(page.locator("#turn-answer > *")).to_have_count(0)
     held.go_on.set()
     expect(page.locator(ENDED)).to_have_count(1)
-    browser.complaints.clear()  # the browser itself notes the 409
+    browser.complaints.clear()  # the browser logs the 409 itself
 
 
 def test_a_turn_is_stopped_before_it_begins(browser: Browser, session: Session, held: HeldSolver) -> None:
@@ -108,11 +108,11 @@ def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: S
     browser.complaints.clear()  # the browser itself notes the lost request
 
 
-# --- A model that writes while the page looks on ---------------------------------------------------------------------
+# --- A model's streamed answer ---------------------------------------------------------------------------------------
 
 
 def in_two_parts(first: str, second: str) -> Behaviour:
-    """Return a provider's behaviour: the second part follows when the test lets go."""
+    """Return a provider's behaviour that sends the second part when the test releases it."""
 
     def write(asked: Asked) -> None:
         asked.begin_stream()
@@ -126,7 +126,7 @@ def in_two_parts(first: str, second: str) -> Behaviour:
 
 @pytest.fixture
 def told(provider: Provider, session: Session) -> Session:
-    """Return a session that knows a fact, found without a model."""
+    """Return a session that was told a fact, which is found without a model."""
     pins = Choices(seed_detector="sd-symbolic", goal_solver="gs-symbolic")
     aside(run_turn, session, TurnCall(message="My dog is called Rex.", choices=pins))
     return session

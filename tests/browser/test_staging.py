@@ -1,4 +1,4 @@
-"""Sources of a session's draft: staged from its page, found there at once, and taken out again."""
+"""Sources of a session's draft: staged from its page, found at once, and removed."""
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -58,7 +58,7 @@ def test_a_refusal_says_why_and_closing_forgets_it(browser: Browser, dialog: Loc
     status = dialog.get_by_role("status")
     expect(status).to_contain_text("This text is here already, as the source “rules.txt”")
     expect(file).to_be_focused()
-    browser.complaints.clear()  # the browser's own about the answer 409
+    browser.complaints.clear()  # the browser logs the 409 itself
     dialog.get_by_role("button", name="Close").click()
     dialog.page.get_by_role("button", name="Add a source").click()
     expect(status).to_be_empty()

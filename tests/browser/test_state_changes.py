@@ -1,4 +1,4 @@
-"""Every change of a session's state shows on its open page without a reload."""
+"""Every change of a session's state appears on its open page without a reload."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ type Change = Callable[[Session, Path], None]
 
 
 def prefer(session: Session, folder: Path) -> None:
-    """Let a turn leave another planner as the session's preference."""
+    """Run a turn that changes the session's preferred planner."""
     aside(run_turn, session, TurnCall(message="My dog is called Rex.", choices=Choices(planner="planner-depth")))
 
 

@@ -1,4 +1,4 @@
-"""A turn becomes a test, its suite is run, and the runs stand side by side."""
+"""A turn is kept as a test, its suite is run, and two runs are compared."""
 
 import re
 

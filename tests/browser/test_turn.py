@@ -1,4 +1,4 @@
-"""The turn page in a browser: the graph by mouse and keyboard, the outline, and a turn that grows while one looks."""
+"""The turn page in a browser: the graph by mouse and keyboard, the outline, and a running turn."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Three views of one selection, the map, the payload's tools, the tabs and the files, in a browser."""
+"""The turn page in a browser: three views with one selection, the map, payloads, tabs and files."""
 
 import json
 import re
@@ -237,7 +237,7 @@ def test_print_shows_the_whole_graph_and_keeps_the_view(browser: Browser, sessio
 
 
 def test_what_cannot_be_loaded_is_said(browser: Browser) -> None:
-    """The rest of a long outline, and the graph as a picture."""
+    """Both the rest of a long outline and the picture of the graph show an error."""
     turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
     browser.page.route(re.compile(r"/outline\?rows=all"), lambda route: route.abort())
     browser.page.route(re.compile(r"/graph\.svg"), lambda route: route.fulfill(status=500, body="no"))

@@ -1,4 +1,4 @@
-"""Two turns side by side: what is chosen in one graph is chosen in the other, and its row with it."""
+"""Two turns side by side: a selection in one graph selects the same in the other, and its row."""
 
 import re
 
@@ -25,7 +25,7 @@ def test_one_choice_is_shown_in_both_graphs_and_in_its_row(browser: Browser, ses
     row = page.locator("tr.is-selected")
     expect(row).to_contain_text("Symbolic Seed Detector")
     expect(row).to_contain_text("input: message")
-    # The address holds the choice, and the keyboard makes another one.
+    # The address holds the selection, and the keyboard changes it.
     page.reload()
     expect(page.locator(f"{RIGHT} {box}")).to_have_class(re.compile("is-selected"))
     expect(page.locator("tr.is-selected")).to_contain_text("Symbolic Seed Detector")
@@ -35,7 +35,7 @@ def test_one_choice_is_shown_in_both_graphs_and_in_its_row(browser: Browser, ses
     expect(page.locator("tr.is-selected")).not_to_contain_text("Symbolic Seed Detector")
     chosen = page.locator(f"{RIGHT} .is-selected[data-id]").get_attribute("data-id")
     expect(page.locator(f'{LEFT} [data-id="{chosen}"]')).to_have_class(re.compile("is-selected"))
-    # A row chooses too, and leads to the payload in its own turn.
+    # A row selects too, and links to the payload in its turn.
     page.get_by_role("row", name="Symbolic Seed Detector").first.get_by_role("link").first.click()
     expect(page.locator(f"{LEFT} .is-selected[data-id]").first).to_be_attached()
     page.locator("tr.is-selected td a").last.click()

@@ -1,4 +1,4 @@
-"""Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent."""
+"""Mounting another base over an unsaved draft: the dialog is answered, then the message is sent."""
 
 import pytest
 from django.urls import reverse
@@ -33,14 +33,14 @@ def session(browser: Browser) -> Session:
 
 @pytest.fixture
 def asked(browser: Browser, session: Session, winter: KnowledgeBase) -> Locator:
-    """Return the dialog that a message which mounts the other base brings."""
+    """Return the dialog that is shown for a message with another base."""
     page = browser.open("session", session.session_id)
     page.get_by_role("button", name="Options").click()
     page.locator("#control-kb_id").select_option(winter.kb_id)
     say(page, QUESTION)
     dialog = page.get_by_role("dialog", name="The draft is not saved")
     expect(dialog).to_be_visible()
-    browser.complaints.clear()  # the browser's own about the answer 409
+    browser.complaints.clear()  # the browser logs the 409 itself
     return dialog
 
 
@@ -79,11 +79,11 @@ def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Se
 
 
 def test_a_refused_save_says_why_and_offers_other_ways(browser: Browser, asked: Locator, session: Session) -> None:
-    browser.page.route("**/kb/saving?*", lambda route: route.fulfill(status=204))  # the dialog does not hear of it
+    browser.page.route("**/kb/saving?*", lambda route: route.fulfill(status=204))  # the dialog is not updated
     aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     asked.get_by_role("button", name="Save").click()
     expect(asked.get_by_role("alert")).to_contain_text("has been changed since this session mounted it")
-    browser.complaints.clear()  # the browser's own about the answer 400
+    browser.complaints.clear()  # the browser logs the 400 itself
     asked.get_by_role("button", name="Fork").click()
     answered(asked.page)
     assert mounted(session) == "Winter"
@@ -138,7 +138,7 @@ def test_what_was_told_is_saved_only_where_it_is_chosen(browser: Browser, winter
     form = dialog.get_by_role("form", name="Save")
     save = form.get_by_role("button", name="Save")
     save.click()
-    expect(form.get_by_label(f"All {len(TOLD)}")).to_be_focused()  # the browser's own words stand beside it
+    expect(form.get_by_label(f"All {len(TOLD)}")).to_be_focused()  # the browser shows its own message
     assert mounted(session) == "Winter"
     assert not held(winter, "badge")
     expect(form.get_by_label(TOLD[1])).to_be_hidden()

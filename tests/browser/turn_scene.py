@@ -1,4 +1,4 @@
-"""What browser tests of the turn page share: a session with a parallel turn, and how to open one of its turns."""
+"""Helpers for browser tests of the turn page: a session with a parallel turn, and opening a turn."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A session's frozen state for tests of commands, without rows."""
+"""A session's frozen state for tests of commands, without a database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from mrpvm.errors import NotFound
 
 
 def tool_skill(name: str, tool: str, **more: Any) -> SkillEntry:
-    """Return a skill that dispatches to a built-in tool."""
+    """Return a skill that calls a built-in tool."""
     return SkillEntry(
         skill_name=name, source="bundled", path=f"{name}/SKILL.md", invocation_mode="tool_dispatch", command_tool=tool,
         **more,
@@ -69,7 +69,7 @@ FACTS = SessionFacts(
 
 @dataclass
 class ScriptedPorts:
-    """What the files and the server would give; counts how often they were asked."""
+    """Scripted files and server state; counts how often each is read."""
 
     skills: SkillSnapshot | None = None
     personas: PersonaCatalogue = field(default_factory=PersonaCatalogue)
@@ -87,7 +87,7 @@ class ScriptedPorts:
         return self
 
     def load_skills(self) -> SkillSnapshot:
-        """Return the scripted snapshot, or fail as missing roots do."""
+        """Return the scripted snapshot, or fail as with a missing root."""
         self.asked.append("skills")
         if self.skills is None:
             raise SkillRootError("gone")
@@ -119,20 +119,20 @@ class ScriptedPorts:
         return replace(self.remember(fact.content), status="needs_verification"), is_new, 0
 
     def verify(self, record_id: str, domain: str | None) -> bool:
-        """Return whether there is such a record; all of them are of the user's profile."""
+        """Return whether the record exists; all records are of the user's profile."""
         return record_id in self.kept and domain in (None, "user_profile")
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Return whether there is such a record."""
+        """Return whether the record exists."""
         return self.verify(record_id, domain)
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
-        """Note when a record ends."""
+        """Record when a record expires."""
         self.ends[record_id] = hours
         return self.verify(record_id, domain)
 
     def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
-        """Keep chunks in place of all others."""
+        """Replace all chunks."""
         self.evidence = [
             MemoryRecord(id=f"ev_{number}", content=chunk, citation=citation_of(file, number))
             for number, chunk in enumerate(chunks, 1)
@@ -149,7 +149,7 @@ class ScriptedPorts:
         return self.said[-limit:]
 
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
-        """Return the newest texts that hold the query; all of them are of the user's profile."""
+        """Return the newest texts that contain the query; all are of the user's profile."""
         self.queries.append(query)
         if query.domains == ("evidence",):
             return [item for item in self.evidence if query.text.lower() in item.content.lower()][:limit]
@@ -159,17 +159,17 @@ class ScriptedPorts:
 
 
 def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> CommandOutcome:
-    """Return what a command gives."""
+    """Return the outcome of a command."""
     return answer(resolve(text, facts), facts, ports or ScriptedPorts())
 
 
 def after(facts: SessionFacts, outcome: CommandOutcome) -> SessionFacts:
-    """Return the state that an outcome leaves."""
+    """Return the state after an outcome."""
     return replace(facts, **outcome.changes)
 
 
 def said(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> tuple[str, str, object]:
-    """Return code, message and data of a command's result."""
+    """Return the code, message and data of a command's result."""
     result = run(text, facts, ports).result
     assert (result.status == "error") == result.message.startswith(("Error: ", "Security alert: "))
     return result.code, result.message, result.data

@@ -1,4 +1,4 @@
-"""The command grammar, its order of resolution, and every message."""
+"""The grammar of commands, the order in which names are resolved, and every message."""
 
 import json
 from dataclasses import asdict, fields, replace
@@ -109,18 +109,18 @@ def test_a_payload_is_checked() -> None:
 
 
 def with_skill(**fields_of_skill: object) -> SessionFacts:
-    """Return the state with one skill `x` of a snapshot that no loader would make."""
+    """Return the state with one skill `x`, which the loader would refuse."""
     skill = replace(tool_skill("x", "add"), **fields_of_skill)  # type: ignore[arg-type]
     return replace(FACTS, skills=SkillSnapshot((skill,)))
 
 
 def broken(run_tool: object) -> Tools:
-    """Return tools of which `add` does what a test says."""
+    """Return tools with the given function as `add`."""
     return Tools([Tool(provider="builtin", name="add", summary="", read=str, run=run_tool)])  # type: ignore[arg-type]
 
 
 def raising(given: str) -> str:
-    """Fail as a tool may."""
+    """Raise as a faulty tool does."""
     raise OSError(given)
 
 
@@ -171,7 +171,7 @@ def test_an_alias_of_two_skills_is_ambiguous() -> None:
 
 
 def test_a_skill_for_a_model_is_handed_on_with_its_reason() -> None:
-    """One skill, and why."""
+    """The outcome has one skill and the reason for it."""
     named, alias = resolve("/skill echo  a   b", FACTS), resolve("/say a b", FACTS)
     assert named.orchestration is not None
     assert alias.orchestration is not None
@@ -185,7 +185,7 @@ def test_a_skill_for_a_model_is_handed_on_with_its_reason() -> None:
 
 @pytest.mark.rule("FROZEN-33")
 def test_help_tells_what_the_snapshot_knows() -> None:
-    """From the snapshot alone."""
+    """It reads only the snapshot."""
     assert said("/help add")[1] == (
         "# /help add\n- `name`: add\n- `summary`: Adds.\n- `source`: bundled\n- `invocation_mode`: tool_dispatch\n"
         "- `command_alias`: sum\n- `command_tool_provider`: builtin\n- `command_tool`: add\n"
@@ -196,7 +196,7 @@ def test_help_tells_what_the_snapshot_knows() -> None:
 
 @pytest.mark.rule("FROZEN-19")
 def test_a_reload_replaces_the_snapshot_and_counts() -> None:
-    """The number goes up even if nothing changed."""
+    """The number increases even if nothing changed."""
     ports = ScriptedPorts(skills=SKILLS_NOW)
     outcome = run("/reload_skills", ports=ports)
     assert outcome.result.message == "Reloaded skills for current session. version=4 count=1"
@@ -310,7 +310,7 @@ MAY_CHANGE = {
 @given(st.lists(TEXTS, max_size=8))
 @settings(max_examples=60)
 def test_commands_depend_on_state_and_change_nothing_else(texts: list[str]) -> None:
-    """Run twice side by side, every output is equal to the byte; each command changes its fields."""
+    """The same commands in two equal states give identical outputs; each command changes only its own fields."""
     states = [FACTS, FACTS]
     ports = [ScriptedPorts(skills=SKILLS_NOW, personas=FACTS.personas) for _ in states]
     for text in texts:

@@ -128,7 +128,7 @@ def test_evidence_that_cannot_be_kept_says_why() -> None:
 
 @given(st.text(max_size=2000))
 def test_chunks_hold_the_whole_text_and_overlap(text: str) -> None:
-    """360 characters, the last 40 again at the front of the next."""
+    """Chunks have 360 characters, and the last 40 are repeated at the start of the next one."""
     chunks = chunks_of(text)
     assert all(0 < len(chunk) <= CHUNK_CHARS for chunk in chunks)
     assert "".join((*chunks[:1], *(chunk[OVERLAP_CHARS:] for chunk in chunks[1:]))) == text.strip()

@@ -1,4 +1,4 @@
-"""One answer in its four readings."""
+"""The four forms of an answer."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a turn is told of what was remembered, and which facts messages hold."""
+"""The memories that a turn gets, and the facts that are extracted from messages."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from mrpvm.commands.remembered import (
 
 
 def test_what_fits_best_is_told_two_of_each_domain() -> None:
-    """By domain, then by shared words, then the newest; digits and short words count for nothing."""
+    """The order is by domain, then by shared words, then by age; digits and short words are ignored."""
     newest_first = [
         Remembered(content="The attic is cold 12345."),
         Remembered(content="The key hangs left."),
@@ -37,7 +37,7 @@ def test_what_fits_best_is_told_two_of_each_domain() -> None:
 
 
 def test_evidence_comes_last_and_only_where_relevant() -> None:
-    """It never outranks structured memory."""
+    """It never ranks above structured memory."""
     fitting = Remembered(content="The shed key hangs right.", domain=EVIDENCE, citation="a.txt#chunk-1")
     other = Remembered(content="The ferry leaves at nine.", domain=EVIDENCE, citation="a.txt#chunk-2")
     told = recalled([fitting, other, Remembered(content="Boats are blue.", domain=TASK)], "Where is the shed key?")

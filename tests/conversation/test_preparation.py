@@ -1,4 +1,4 @@
-"""Preparing a turn from a conversation's state: no database, no clock, no model but the one that is handed in."""
+"""Preparing a turn from a conversation's state, without a database, a clock or a model other than the given one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ FLAGS = Flags(enable_session_memory=False)
 
 
 class ScriptedModel:
-    """Answers as told, and notes what it was asked for."""
+    """A model with scripted answers, which records its requests."""
 
     available, spent_ms, call_count = True, 7, 1
     exchanges: Sequence[Mapping[str, Any]] = ({"body": "sent"},)
@@ -50,7 +50,7 @@ class ScriptedModel:
 
 
 def state_of(turn: TurnInput, message_count: int = 0) -> ConversationState:
-    """Return a conversation with so many stored messages, and a turn that asks this."""
+    """Return a conversation with this number of stored messages, and a turn with the message."""
     roles = ("assistant", "user")
     messages = tuple(
         PlacedMessage(sequence=place, role=roles[place % 2], content=f"Thing {place} costs ${place}00.")

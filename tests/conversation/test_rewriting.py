@@ -1,4 +1,4 @@
-"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms searched for."""
+"""Query rewriting: the gate, the sentence of the rules and of a model, reasons, and the search terms."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from mrpvm.values import HistoryMessage
 
 
 def said(*texts: str) -> list[HistoryMessage]:
-    """Return a conversation that the user begins."""
+    """Return a conversation that starts with the user."""
     roles = ("user", "assistant")
     return [HistoryMessage(role=roles[place % 2], content=text) for place, text in enumerate(texts)]
 
@@ -162,7 +162,7 @@ BOTH = said(
     ],
 )  # fmt: skip
 def test_what_a_model_makes_of_a_follow_up_is_searched_for(message: str, reply: str) -> None:
-    """The gate lets both through, the model sees what they speak of, and its words are taken."""
+    """The gate passes both, the model gets their context, and its sentence is used."""
     prompts: list[str] = []
 
     def ask(asked: str, history: Sequence[HistoryMessage]) -> str:
@@ -227,7 +227,7 @@ def test_a_message_never_means_what_it_says_already() -> None:
 
 @given(st.text(max_size=300), st.lists(st.tuples(st.sampled_from(["user", "assistant", "system", ""]), st.text())))
 def test_anything_can_be_rewritten(message: str, lines: list[tuple[str, str]]) -> None:
-    """Never raises; the original is kept, probabilities and weights are what they say they are."""
+    """It never raises; the original is kept, and probabilities and weights are in their ranges."""
     found = rewrite(message, [HistoryMessage(role=role, content=text) for role, text in lines])
     assert found.original_query == message
     assert found.was_rewritten or found.rewritten_query == message
@@ -238,7 +238,7 @@ def test_anything_can_be_rewritten(message: str, lines: list[tuple[str, str]]) -
 
 
 @given(st.text(max_size=200))
-@example("\U0002f800")  # has a canonical form of its own
+@example("\U0002f800")  # normalizes to another character
 def test_a_subject_is_part_of_its_text(text: str) -> None:
     subject = subject_of(text)
     assert subject is None or subject in collapse(text)

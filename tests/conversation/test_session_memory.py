@@ -1,4 +1,4 @@
-"""What a session remembers of its turns: documents, sections, terms, and for how long."""
+"""A session's memory of its turns: documents, sections, terms, and when it expires."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def answer(text: str, *sources: str, status: str = "answered") -> Answer:
-    """Return an answer from units of these sources."""
+    """Return an answer with evidence from these sources."""
     evidence = tuple(
         EvidenceEntry(
             unit=KnowledgeUnit(id=f"u{number}", role="Narrative", topic="t", source_id=source, source_name=source),

@@ -1,4 +1,4 @@
-"""The rolling summary: when, of what, how long, and what must not be lost."""
+"""The rolling summary: when it is made, of which messages, its length, and the facts that it keeps."""
 
 from collections.abc import Iterable
 
@@ -46,7 +46,7 @@ TALK = [
 
 
 def said(texts: list[str], first: int = 1) -> list[PlacedMessage]:
-    """Return messages in turn."""
+    """Return messages with alternating roles."""
     return [
         PlacedMessage(sequence=place, role="user" if place % 2 else "assistant", content=text)
         for place, text in enumerate(texts, start=first)
@@ -79,7 +79,7 @@ def test_kv36_ten_messages_leave_six() -> None:
 
 @given(st.lists(st.integers(0, 6_000), min_size=1, max_size=8), st.integers(400, 4_000))
 def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -> None:
-    """What does not fit is summarised, nothing in between is lost, and the newest exchange stays."""
+    """The other messages are summarised, no message is in neither, and the newest exchange stays."""
     messages = said(["x" * size for size in sizes])
     through = through_within(messages, 0, max_chars)
     kept = [HistoryMessage(role=item.role, content=item.content) for item in messages[through:]]
@@ -108,7 +108,7 @@ def test_kv40_amounts_are_kept_without_a_model() -> None:
 
 
 def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
-    """Return the numbers, dates and names of these texts that the summary does not tell."""
+    """Return the numbers, dates and names of these texts that are missing from the summary."""
     told = facts_in(" ".join(texts))
     assert told, "the texts have facts to lose"
     return [fact for fact in told if fact not in summary.text]
@@ -116,7 +116,7 @@ def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
 
 @pytest.mark.rule("POLICY-44")
 def test_every_fact_of_what_was_compressed_is_in_the_summary() -> None:
-    """Numbers, dates and names, exactly as they were said."""
+    """Facts are numbers, dates and names, in the same form."""
     summary = Summary()
     for start in range(0, len(TALK), BATCH_MESSAGES):
         summary = extend_by_rules(summary, said(TALK[start : start + BATCH_MESSAGES], start + 1), MAX_CHARS)
@@ -133,7 +133,7 @@ def test_a_sentence_says_which_message_it_comes_from() -> None:
 
 @pytest.mark.rule("CONTEXT-75", "POLICY-46")
 def test_new_facts_are_not_lost_when_the_summary_is_full() -> None:
-    """The source kept its old summary whole and cut the newest facts off."""
+    """The predecessor kept the old summary whole and cut off the newest facts."""
     summary = Summary()
     for place in range(0, 400, 4):
         summary = extend_by_rules(

@@ -1,4 +1,4 @@
-"""The window: both caps, the note that names the one that bit, and the pack as a person reads it."""
+"""The window: both limits, the note that names the one that applied, and the text of the context."""
 
 import pytest
 from hypothesis import given
@@ -14,17 +14,17 @@ ROLES = ("user", "assistant")
 
 
 def talk(count: int, text: str = "message {}") -> list[HistoryMessage]:
-    """Return so many messages in turn, oldest first."""
+    """Return this number of messages with alternating roles, oldest first."""
     return [HistoryMessage(role=ROLES[place % 2], content=text.format(place)) for place in range(count)]
 
 
 def cut(messages: list[HistoryMessage], max_messages: int = 20, max_chars: int = 12_000) -> Window:
-    """Cut a window as HAL does."""
+    """Return a window with HAL's limits."""
     return cut_window(reversed(messages), len(messages), max_messages, max_chars)
 
 
 def context_of(window: Window, message: str = "X") -> Context:
-    """Return the context of a message after a window."""
+    """Return the context of a message with this window."""
     return build_context(message=message, instructions=(), window=window, summary=Summary(), source="stored")
 
 
@@ -106,7 +106,7 @@ def test_hv13_of_a_thousand_short_messages_585_fit() -> None:
 @pytest.mark.rule("SESSION-29", "CONTEXT-10", "CONTEXT-13")
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 25), st.integers(1, 600))
 def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars: int) -> None:
-    """And only the newest message alone may be over the budget."""
+    """Only a window of the newest message alone may exceed the budget."""
     messages = [HistoryMessage(role=ROLES[place % 2], content=text) for place, text in enumerate(texts)]
     window = cut(messages, most, chars)
     kept = window.messages
@@ -155,7 +155,7 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
 
 
 def test_omitted_messages_are_noted_beside_the_summary() -> None:
-    """Messages after the summary that a cap leaves out are in neither."""
+    """Messages after the summary that exceed a limit are neither in the summary nor in the window."""
     said = [HistoryMessage(role="user", content="x" * 90)] * 4
     window = cut_window(said, 4, 20, 250)
     summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))

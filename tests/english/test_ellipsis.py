@@ -1,4 +1,4 @@
-"""A question that only names something new: what it asks, and what is no such question."""
+"""Elliptical questions, which name only what is new: their meaning, and messages that are none."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mrpvm.values import HistoryMessage
 
 
 def after(message: str, *said: str) -> str | None:
-    """Return what a message asks after others of its sender."""
+    """Return the question that a message asks after the sender's earlier ones."""
     return asked_again(message, [HistoryMessage(role="user", content=text) for text in said])
 
 

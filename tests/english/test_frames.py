@@ -1,4 +1,4 @@
-"""Clauses with their roles: what a sentence is read as, what a question asks, and that no text breaks the reader."""
+"""Clauses with their roles, what a question asks for, and that the parser accepts any text."""
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ def text_of(parsed: Sentence, phrase: Phrase | None) -> str:
 
 
 def roles(text: str) -> list[tuple[str, str, str, str]]:
-    """Return link, subject, verb and objects of every clause."""
+    """Return the link, subject, verb and objects of every clause."""
     parsed = read(text)
     return [
         (item.link, text_of(parsed, item.subject), item.verb_text, ", ".join(text_of(parsed, o) for o in item.objects))
@@ -25,7 +25,7 @@ def roles(text: str) -> list[tuple[str, str, str, str]]:
 
 
 def main_clause(text: str) -> Clause:
-    """Return the first clause that stands in no other."""
+    """Return the first clause that is part of no other."""
     return next(item for item in read(text).clauses if not item.link)
 
 

@@ -1,4 +1,4 @@
-"""What is told of a question that no statement answers."""
+"""The reply to a question that no statement answers."""
 
 import re
 

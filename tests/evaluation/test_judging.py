@@ -1,4 +1,4 @@
-"""The judge can be told off: what counts as right, wrong, refused, and what recall and precision are."""
+"""The judge: which answers count as right, wrong and refused, and how recall and precision are computed."""
 
 from dataclasses import replace
 from typing import Any

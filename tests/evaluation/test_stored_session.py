@@ -1,4 +1,4 @@
-"""The stored session answers as the evaluated one does: same story, same questions, same words."""
+"""A stored session gives the same answers to a story's questions as the evaluation in memory."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_stored_sessions_give_the_evaluated_answers(suite: Suite) -> None:
             assert stored.answer is not None
             assert expected.answer is not None
             assert stored.answer.basis == expected.answer.basis, question.input
-            if expected.answer.basis != "quoted":  # the two searches rank what is merely close in another order
+            if expected.answer.basis != "quoted":  # the two searches order weak matches differently
                 assert stored.answer_text == expected.answer_text, question.input
 
 

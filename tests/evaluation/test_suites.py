@@ -1,4 +1,4 @@
-"""Stories asked as they are, with everything renamed, and turned round."""
+"""The evaluation's stories: as they are, renamed, and inverted."""
 
 from functools import cache
 
@@ -13,12 +13,12 @@ DROP_MAX = 0.1
 
 @cache
 def development() -> tuple[SuiteRun, ...]:
-    """Ask the development suites once for all tests of a process."""
+    """Run the development suites once for all tests of a process."""
     return run_all(load_suites(DEVELOPMENT))
 
 
 def failures(runs: tuple[SuiteRun, ...]) -> list[str]:
-    """Return every wrong answer in one line."""
+    """Return a line for every wrong answer."""
     return [
         f"{run.suite_id}/{item.question.id} {run.variant}: {item.question.input} -> {item.text} {item.reasons}"
         for run in runs

@@ -1,4 +1,4 @@
-"""Going on from a trial in a fork: its choices are the fork's."""
+"""Continuing from a trial in a fork, which has the trial's choices."""
 
 import pytest
 

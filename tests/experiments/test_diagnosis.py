@@ -1,4 +1,4 @@
-"""The planted causes: the right one comes first, proved by its trial."""
+"""Diagnosis of planted causes: the right one is first, confirmed by its trial."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Experiments are kept beside the conversation, stop when told to, and are removed with all that is theirs."""
+"""Experiments are stored apart from the conversation, can be cancelled, and are removed with all their rows."""
 
 import threading
 import time
@@ -43,7 +43,7 @@ ASKED = ("My dog is called Rex.", "I like tea.", "What is my dog called?")
 
 
 def conversation(session: Session) -> Any:
-    """Return what belongs to a session's conversation."""
+    """Return the rows of a session's conversation."""
     statistics = list(PluginStatistics.objects.order_by("pk").values())
     messages = list(Message.objects.filter(session=session).values())
     return Session.objects.values().get(pk=session.pk), messages, list(session.turns.values()), statistics
@@ -123,7 +123,7 @@ def test_trials_are_added_beside_those_that_are_there(talk: Talk) -> None:
 
 @pytest.fixture
 def long_search(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> Experiment:
-    """Return an experiment of many trials, each of which takes its time."""
+    """Return an experiment of many slow trials."""
     turn = talk(*ASKED)
     run = work.run_trial
 

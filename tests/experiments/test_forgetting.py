@@ -1,4 +1,4 @@
-"""Forgetting: what came from somewhere goes from everywhere, and the search that proves it finds what is left."""
+"""Forgetting: data derived from an item is removed everywhere, and the search that confirms it finds any rest."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def planned(project: Project, subject: Subject) -> Forgetting:
 
 
 def forgotten(project: Project, subject: Subject) -> Forgetting:
-    """Return an act that was planned, confirmed and carried out."""
+    """Plan, confirm and carry out a forgetting; return it."""
     act = planned(project, subject)
     done = start_removal(act, name_of(act), wait_ms=120_000)
     assert (done.status, done.error, done.work) == ("finished", None, None), (done.after, done.notes)
@@ -72,7 +72,7 @@ def forgotten(project: Project, subject: Subject) -> Forgetting:
 
 
 def rows_holding(text: str) -> dict[str, int]:
-    """Return how many rows of each table hold the text in any column; nothing of the code under test is used."""
+    """Return the number of rows in each table that contain the text, without the code under test."""
     held: dict[str, int] = {}
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -103,7 +103,7 @@ def files_holding(text: str) -> list[str]:
 
 
 def check_counts() -> None:
-    """Assert that every layer counts what its chain shows."""
+    """Assert that every layer's counts equal the visible units of its chain."""
     for layer in KnowledgeLayer.objects.exclude(kind__in=("removed", "index")):
         found = resolve_chain(layer.chain)
         units = [unit for unit in LayerUnit.objects.filter(layer_id__in=layer.chain) if unit.pk not in found.hidden]
@@ -116,7 +116,7 @@ def check_counts() -> None:
 
 
 def check_replays(project: Project, act: Forgetting) -> int:
-    """Assert that every turn replays, or says since when it does not; return how many replay."""
+    """Assert that every turn replays, or names the forgetting that prevents it; return how many replay."""
     identical = 0
     for turn in ExplainabilityTurn.objects.filter(session__project=project, kind="chat"):
         refused = refusal_of(turn)
@@ -129,7 +129,7 @@ def check_replays(project: Project, act: Forgetting) -> int:
 
 
 def refusal_of(turn: ExplainabilityTurn) -> NotReplayable | None:
-    """Return why a turn does not replay, None for one that replays identically."""
+    """Return why a turn does not replay, or None if it replays identically."""
     try:
         result = replay(stored(turn))
     except NotReplayable as refused:
@@ -139,7 +139,7 @@ def refusal_of(turn: ExplainabilityTurn) -> NotReplayable | None:
 
 
 class MarkedWalk(Walk):
-    """A session that does things by chance; some of what it is told, given and called holds the mark."""
+    """A random walk of a session; some of its messages, sources and names contain the mark."""
 
     def mark(self) -> None:
         session, base = fresh(self.session), self.chance.choice(self.bases)
@@ -193,7 +193,7 @@ LOCKER = "The locker code of Marta is Quorzim."
 
 @pytest.fixture
 def told(project: Project) -> Session:
-    """Return a session that was told a code and asked for it, and something else."""
+    """Return a session that was told a code and another fact, and asked for the code."""
     session = create_session(project)
     say(session, "My dog is called Rex.")
     say(session, LOCKER)
@@ -203,7 +203,7 @@ def told(project: Project) -> Session:
 
 
 class TestMessage:
-    """What a message left goes; what others told stays, and is still answered."""
+    """What a message left is removed; facts of other messages stay and are still answered."""
 
     def test_its_units_answers_forks_and_saved_copies_go(self, project: Project, told: Session) -> None:
         fork = fork_session(told, told.message_sequence, ForkReason.EDITED)
@@ -251,7 +251,7 @@ def shape(turn: ExplainabilityTurn) -> list[tuple[str, object]]:
 
 
 class TestSource:
-    """A source goes from its base, from forks and from what was folded; others stay."""
+    """A source is removed from its base, forks and folded layers; others stay."""
 
     @pytest.fixture
     def base(self, project: Project) -> KnowledgeBase:

@@ -1,4 +1,4 @@
-"""Trials and tests that may ask a model: by estimate, within a budget, with what it cost."""
+"""Trials and tests that may call a model: the estimate, the budget and the recorded cost."""
 
 from decimal import Decimal
 
@@ -37,7 +37,7 @@ def turn(provider: Provider, talk: Talk, settings: Settings) -> ExplainabilityTu
 
 
 def live(turn: ExplainabilityTurn, *changes: Changes) -> list[Trial]:
-    """Return trials that might ask a model, after their end."""
+    """Run trials that may call a model; return them after their end."""
     made = start_trials(turn.session, turn, changes, ANNA, allow_model=True, wait_ms=30_000)
     assert made.asks_models
     return trials(ran(made))

@@ -1,4 +1,4 @@
-"""What a replay says of turns that come out as they are recorded, and of those that do not."""
+"""Replays of turns: identical ones, and the reported differences of others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -111,7 +111,7 @@ def test_what_was_removed_since_is_whole_to_the_doctor(talk: Talk) -> None:
 
 @pytest.fixture
 def remembering(project: Project) -> Callable[[str], ExplainabilityTurn]:
-    """Return a function that answers a command in one session that remembers something, and gives its turn."""
+    """Return a function that runs a command in one session with memories, and returns its turn."""
     session = create_session(project)
     answer_message(session, TurnCall(message="My name is Ada."))
 

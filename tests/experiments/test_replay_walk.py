@@ -1,4 +1,4 @@
-"""Whatever a session does, in whatever order, each of its turns replays as it ran."""
+"""After any sequence of actions in a session, each of its turns replays identically."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 
 def check_walk(project: Project, seed: int) -> None:
-    """Walk, and assert that every turn and command replays identically."""
+    """Take a random walk, and assert that every turn and command replays identically."""
     walk = Walk(project, seed)
     for _ in range(40):
         walk.step()

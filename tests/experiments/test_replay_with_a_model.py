@@ -1,4 +1,4 @@
-"""Turns that asked a model replay with what it answered then; the provider hears nothing of it."""
+"""Turns that called a model replay with its recorded answers; the provider gets no request."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a project no longer keeps is removed a few rows a time; what something needs stays, with the reason."""
+"""Retention removes old rows in small batches; rows that are still needed stay, with the reason."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -53,7 +53,7 @@ def age(days: int = 40) -> None:
 
 
 def kept(project: Project, days: Mapping[str, int]) -> dict[str, tuple[int, dict[str, int]]]:
-    """Return for each kind that has a rule how much would go, and how much stays for which reason."""
+    """Return, for each kind with a rule, how many rows would be removed, and how many stay for which reason."""
     return {
         item.kind.value: (item.removed.number, {each.reason: each.count.number for each in item.kept})
         for item in preview(project, {"trials": 0, **days})
@@ -232,7 +232,7 @@ def test_spans_of_which_no_trace_was_drawn_go_too(talk: Talk, project: Project) 
 
 
 def store_traces(session: Session, span_counts: Sequence[int]) -> None:
-    """Store traces of another application with so many spans."""
+    """Store traces of another application with these numbers of spans."""
     for number, span_count in enumerate(span_counts):
         turn = ExplainabilityTurn.objects.create(
             session=session,

@@ -1,4 +1,4 @@
-"""Tests of answers: kept from turns or asked of bases, run against other states, and compared run by run."""
+"""Tests of answers: kept from turns or asked of bases, run against other states, and compared between runs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -99,13 +99,13 @@ def test_an_expectation_that_cannot_be_held_is_refused(expected: Expected) -> No
 
 
 def asks(base: KnowledgeBase, contains: str = "gate B", **more: Any) -> TestFields:
-    """Return a test that asks a base for the gate."""
+    """Return a test that asks a base about the gate."""
     expected = Expected(contains=(contains,)).as_record()
     return TestFields(**{"name": "gate", "message": WHICH, "base": base, "expected": expected, **more})
 
 
 def outcomes(suite: Suite, target: Target = AS_KEPT) -> dict[str, str]:
-    """Return how the tests came out in a run that has ended."""
+    """Return the outcomes of the tests in a run that has ended."""
     run = start_run(suite, target, ANNA, wait_ms=30_000)
     ran(run.experiment)
     return {result.name: result.outcome for result in suites.results(run)}

@@ -1,4 +1,4 @@
-"""What a turn saw is stored without what says nothing, and read back whole."""
+"""The view of a turn is stored without default values, and read back completely."""
 
 import pytest
 

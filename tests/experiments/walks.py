@@ -1,4 +1,4 @@
-"""A session that does one thing after another, by chance."""
+"""A random sequence of actions in a session."""
 
 import random
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ ACTIONS = (
 
 @contextmanager
 def broken_solver_installed() -> Iterator[None]:
-    """Have a solver that always fails among the plugins."""
+    """Register a solver that always fails for the block."""
     broken = plugin("gs-plugin", "gs-broken", RuntimeError("It broke."))
     added = {("gs-plugin", "gs-broken"): broken}
     with patch.object(registry.installed, "_plugins", {**registry.installed._plugins, **added}):
@@ -59,7 +59,7 @@ def broken_solver_installed() -> Iterator[None]:
 
 
 class Walk:
-    """One session that does one thing after another."""
+    """A session, and the random actions in it."""
 
     def __init__(self, project: Project, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -144,7 +144,7 @@ class Walk:
         self.turn(self.chance.choice(COMMANDS))
 
     def restart(self) -> None:
-        """Forget what a process remembers."""
+        """Clear the process's caches and end its worker threads."""
         stored_conditions.forget()
         workers.close()
 

@@ -1,7 +1,7 @@
-"""`python -m tests.faults.crashing_compaction N`: what a crash left is looked at, then a fold dies at its Nth edge.
+"""`python -m tests.faults.crashing_compaction N`: report the state after a crash, then die at the Nth edge of a fold.
 
-Prints, as JSON: what readers see of the base, how deep it lies, and how many layers were left over. The chain is made
-deep again where an earlier run has folded it; the fold is killed by SIGKILL at the chosen edge of its transactions.
+Prints, as JSON, what readers see of the base, the depth of its chain, and the number of leftover layers. If an earlier
+run folded the chain, it is deepened again. SIGKILL ends the fold at the chosen edge of its transactions.
 """
 
 import json
@@ -18,7 +18,7 @@ UNITS = 4
 
 
 def main(fatal: int) -> None:
-    """Look, make a chain, die while folding it."""
+    """Print the state, deepen the chain, and die while folding it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
     from sessions_app.actions.knowledge.bases import add_source, ensure_default_base

@@ -1,7 +1,7 @@
-"""`python -m tests.faults.crashing_ingest N`: what a crash left is looked at, then an ingest dies at its Nth edge.
+"""`python -m tests.faults.crashing_ingest N`: report the state after a crash, then die at the Nth edge of an ingest.
 
-Prints, as JSON: what readers see of the session and of the base, and how many layers were left over. Then loads the
-old text into both, and the new one, which is killed by SIGKILL at the chosen edge of its transactions.
+Prints, as JSON, what readers see of the session and of the base, and the number of leftover layers. Then it loads the
+old text into both, and then the new one. SIGKILL ends that at the chosen edge of its transactions.
 """
 
 import json
@@ -15,7 +15,7 @@ BATCH = 3
 
 
 def main(fatal: int) -> None:
-    """Look, load the old text, die while loading the new one."""
+    """Print the state, load the old text, and die while loading the new one."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
     from sessions_app.actions.sessions.session import create_session

@@ -1,8 +1,8 @@
-"""`python -m tests.faults.crashing_save VERB N`: what a crash left is looked at, then the verb dies at its Nth edge.
+"""`python -m tests.faults.crashing_save VERB N`: report the state after a crash, then die at the Nth edge.
 
-Verbs are save, fork and stage. Prints, as JSON, what the newest session and its base showed after the crash; then it
-makes a session with something told and something staged, and is killed by SIGKILL at the chosen edge of the verb's
-transactions.
+VERB is save, fork or stage. Prints, as JSON, what readers see of the newest session and of its base after the crash.
+Then it creates a session with a told fact and a staged source. SIGKILL ends the process at the chosen edge of the
+verb's transactions.
 """
 
 import json
@@ -17,7 +17,7 @@ STAGED = [f"The pump {number} is blue" for number in range(5)]
 
 
 def main(verb: str, fatal: int) -> None:
-    """Look, make a session, die while changing it."""
+    """Print the state, create a session, and die while changing it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
     from sessions_app.actions.knowledge import bases as knowledge

@@ -1,8 +1,8 @@
 """`python -m tests.faults.crashing_server N serve ...`: the server, killed at the Nth edge of a turn's transactions.
 
-An edge is the moment before an outermost transaction of a turn begins, or after it ended; several writes that
-PostgreSQL carries out as one statement, where no transaction runs, are one too. Counted from 0 over the turns of one
-process; SIGKILL leaves no time for anything.
+An edge is the moment before an outermost transaction of a turn begins, or after it ended. So is the moment before or
+after several writes that PostgreSQL carries out as one statement outside of a transaction. Edges are counted from 0
+over all turns of the process.
 """
 
 import os
@@ -18,7 +18,7 @@ from django.db import transaction
 
 
 class Edges:
-    """Counts the edges on threads that run a turn, and dies at the chosen one."""
+    """Counts the edges on threads that run a turn, and kills the process at the chosen one."""
 
     def __init__(self, fatal: int) -> None:
         self._fatal = fatal
@@ -42,7 +42,7 @@ def install(fatal: int) -> None:
 
 
 def count_edges(edges: Edges) -> None:
-    """Wrap transactions so that `edges` counts those of threads that it follows."""
+    """Wrap transactions so that `edges` counts those of its threads."""
     from sessions_app.models import named_sql
 
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__

@@ -1,7 +1,7 @@
-"""A process that goes on reading while others write and are killed, with all that it remembers from before.
+"""A process that keeps reading, with warm caches, while others write and are killed.
 
-`python -m tests.faults.lasting_reader WRITER` prints each view of the newest session and of its base once, as JSON
-lines of the view's name and what it showed, until its input ends.
+`python -m tests.faults.lasting_reader WRITER` reads the newest session and its base until its input ends. Each distinct
+result is printed once, as a JSON line with the view's name.
 """
 
 import json
@@ -22,7 +22,7 @@ type Views = Mapping[str, list[Any]]
 
 @contextmanager
 def lasting_reader(writer: str, environment: Mapping[str, str]) -> Iterator[dict[str, list[Any]]]:
-    """Read beside the block; what each view showed, in its order, is in the given mapping after the block."""
+    """Read during the block; after it, the mapping holds what each view showed, in order."""
     shown: dict[str, list[Any]] = {}
     command = [sys.executable, "-m", "tests.faults.lasting_reader", writer]
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a reader sees of a session and of its base."""
+"""What readers see of a session and of its base."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _ABOUT = dict.fromkeys(terms("pump"), 1.0)
 
 
 def seen(session: Session) -> list[list[str]]:
-    """Return the leaves that the session finds, its units, and the leaves that its base shows."""
+    """Return the leaves that the session finds, those of its rows, and those that its base shows."""
     fresh = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
     rows = fresh.context_units.filter(ku_type="atomic").values_list("claim", flat=True)
     views = [SessionKnowledge.of(fresh), of_head(fresh.mounted_kb)]
@@ -21,13 +21,13 @@ def seen(session: Session) -> list[list[str]]:
 
 
 def of_head(base: KnowledgeBase) -> SessionKnowledge:
-    """Return what the base shows now."""
+    """Return the knowledge of the base's head."""
     head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
     return SessionKnowledge(EffectiveView.of_layer(head))
 
 
 def ranked(base: KnowledgeBase) -> list[list[Any]]:
-    """Return every hit of the base by id, text and score, best first."""
+    """Return the id, text and score of every hit in the base, best first."""
     return [[hit.unit.id, hit.unit.text, hit.score] for hit in of_head(base).search(_ABOUT, 50)]
 
 

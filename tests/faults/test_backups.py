@@ -1,4 +1,4 @@
-"""A backup of a running server brings its conversations back; a damaged or newer one changes nothing."""
+"""A backup of a running server restores its conversations; restoring a damaged or newer one changes nothing."""
 
 import hashlib
 import io
@@ -41,7 +41,7 @@ def ask(server: ServerProcess, key: str, message: str, session_id: str | None = 
 
 
 def rewritten(file: Path, target: Path, **changes: str) -> Path:
-    """Return a copy of a backup whose manifest says something else."""
+    """Return a copy of a backup with a changed manifest."""
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w") as new:
         for name in old.namelist():
             data = old.read(name)

@@ -1,4 +1,4 @@
-"""A disk that is really full: writes answer 507, reads go on, and writes work again once there is room."""
+"""A full disk: writes are answered with 507, reads succeed, and writes succeed again when there is space."""
 
 import os
 import secrets
@@ -25,7 +25,7 @@ DISK_BYTES = 64_000_000
 
 
 class SmallDisk:
-    """A file system of its own; needs the right to mount one."""
+    """A small mounted file system; needs the right to mount one."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -36,7 +36,7 @@ class SmallDisk:
 
     @contextmanager
     def full(self, room_bytes: int) -> Iterator[None]:
-        """Leave only so much room in the block."""
+        """Leave only this much space during the block."""
         self.fill(room_bytes)
         try:
             yield
@@ -44,7 +44,7 @@ class SmallDisk:
             self._filler.unlink()
 
     def fill(self, room_bytes: int) -> None:
-        """Leave only so much room from now on: what the database gives back meanwhile is taken again."""
+        """Leave only this much space from now on; space that the database frees meanwhile is filled again."""
         for _ in range(100):
             more_bytes = shutil.disk_usage(self.place).free - room_bytes
             if more_bytes <= 0:
@@ -52,19 +52,19 @@ class SmallDisk:
             with (
                 self._filler.open("ab") as filler,
                 suppress(OSError),
-            ):  # a server wrote meanwhile: there is less to take
+            ):  # a server wrote meanwhile: there is less to fill
                 os.posix_fallocate(filler.fileno(), filler.tell(), more_bytes)
         raise AssertionError("the disk does not get full")
 
     def remove(self) -> None:
-        """Take it away."""
+        """Unmount and remove it."""
         subprocess.run(["umount", "--lazy", str(self.place)], check=True)
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """Return a small disk that goes with the test."""
-    place = Path(tempfile.gettempdir(), f"small-disk-{secrets.token_hex(4)}")  # PostgreSQL's user gets at it
+    """Return a small disk, which is removed after the test."""
+    place = Path(tempfile.gettempdir(), f"small-disk-{secrets.token_hex(4)}")  # PostgreSQL's user needs access
     place.mkdir(mode=0o755)
     made = SmallDisk(place)
     yield made
@@ -74,7 +74,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 @pytest.fixture
 def variables(disk: SmallDisk) -> Iterator[dict[str, str]]:
-    """Return those of a server whose database lies on the small disk: PostgreSQL's tables where the run has one."""
+    """Return the variables of a server with its database on the small disk: for PostgreSQL, the tables."""
     address = os.environ.get("DATABASE_URL")
     if not address:
         yield {}
@@ -104,14 +104,14 @@ class Client:
         self.said = 0
 
     def say(self) -> httpx.Response:
-        """Run one turn; every message is another."""
+        """Run one turn; every message is different."""
         self.said += 1
         text = f"My box {self.said} is called Box{self.said}. " + f"Box{self.said} is blue. " * 100
         body = {"session_id": self.session_id, "messages": [{"role": "user", "content": text}]}
         return self.http.post("/api/chat/completions", json=body)
 
     def upload(self) -> httpx.Response:
-        """Send a file that is too large for memory, and no text."""
+        """Send a file that is too large for memory and holds no text."""
         files = {"file": ("noise.pdf", os.urandom(3_000_000))}
         return self.http.post("/api/kbs/default/sources", files=files)
 
@@ -131,7 +131,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> None:
 def test_writes_are_refused_until_there_is_room(
     disk: SmallDisk, variables: dict[str, str], tmp_path: Path, room_bytes: int
 ) -> None:
-    """With a little room left, turns begin that cannot end; they too are over once there is room."""
+    """With little space left, turns start that cannot end; they are closed when there is space."""
     data = tmp_path if variables else disk.place / "data"
     data.mkdir(exist_ok=True)
     variables |= {"TMPDIR": str(disk.place)}

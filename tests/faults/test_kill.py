@@ -1,4 +1,4 @@
-"""SIGKILL before and after each transaction of a turn: memory is as before or as after, nothing else."""
+"""SIGKILL before and after each transaction of a turn: the turn is stored completely or not at all."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ class Client:
         return reply.json()
 
     def say(self, session_id: str, text: str) -> Any:
-        """Run one turn, waiting for the slot if an abandoned turn still holds it."""
+        """Run one turn; wait if an abandoned turn still holds the session's slot."""
         body = {"session_id": session_id, "messages": [{"role": "user", "content": text}], "wait_ms": 10_000}
         reply = self._http.post("/api/chat/completions", json=body)
         reply.raise_for_status()
@@ -42,14 +42,14 @@ class Client:
         return str(reply.json()["session_id"])
 
     def memory(self, session_id: str) -> tuple[list[str], list[str], int]:
-        """Return what a turn may change: messages, committed units, and how many are pending."""
+        """Return what a turn changes: messages, committed units, and the number of pending ones."""
         messages = self.get(f"/sessions/{session_id}/messages?limit=100")["messages"]
         units = self.get(f"/sessions/{session_id}/units?state=committed")["units"]
         pending = self.get(f"/sessions/{session_id}/units?state=pending")["units"]
         return [item["content"] for item in messages], [item["text"] for item in units], len(pending)
 
     def turns(self, session_id: str) -> list[str]:
-        """Return the statuses in the registry."""
+        """Return the status of each turn in the registry."""
         return [item["status"] for item in self.get(f"/sessions/{session_id}/explainability")["turns"]]
 
 
@@ -60,7 +60,7 @@ def crashing(data: Path, edge: int, variables: dict[str, str]) -> ServerProcess:
     return server
 
 
-# The start and the commit of a turn each have an edge before and one after, and so has what a slow one stores between.
+# There is an edge before and after the start, the commit, and what a slow turn stores between them.
 @pytest.mark.parametrize(("flush_ms", "fewest"), [("60000", 4), ("5", 6)], ids=["quick", "slow"])
 @pytest.mark.rule("DECISION-20", "TURN-38", "TURN-39", "EVAL-5")
 def test_a_kill_at_any_edge_leaves_all_or_nothing(
@@ -93,7 +93,7 @@ def test_a_kill_at_any_edge_leaves_all_or_nothing(
 def check_after_death(
     client: Client, session_id: str, before: tuple[list[str], list[str], int], told: str
 ) -> tuple[list[str], list[str], int]:
-    """Hold that the killed turn is wholly there or wholly absent, and that the session goes on; gives its memory."""
+    """Assert that the killed turn is stored completely or not at all, and that the session works; return its state."""
     client.say(session_id, "What is my dog called?")
     messages, units, pending = client.memory(session_id)
     assert pending == 0

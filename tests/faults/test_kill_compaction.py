@@ -1,4 +1,4 @@
-"""SIGKILL at every edge of a fold's transactions: readers see the same, before, meanwhile and after."""
+"""SIGKILL at every edge of a fold's transactions: readers see the same before, during and after it."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ def test_a_kill_at_any_edge_changes_nothing_that_is_seen(killed: KilledProcesses
             assert done.returncode == -9, done.stderr
         else:
             pytest.fail(f"the fold had more than {MOST_EDGES} edges")
-    # Who read all the while saw one source more after the other, and then nothing else.
+    # The process that kept reading saw the sources being added one by one, and then no change.
     assert [len(hits) for hits in shown["base"]] == sorted(len(hits) for hits in shown["base"])
     assert {len(hits) % UNITS for hits in shown["base"]} == {0}
     assert [hits for hits in shown["base"] if len(hits) == len(expected)] == [expected]

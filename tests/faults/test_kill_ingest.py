@@ -32,17 +32,17 @@ def test_a_kill_at_any_edge_leaves_the_old_or_the_new(killed: KilledProcesses) -
             assert done.returncode == -9, done.stderr
         else:
             pytest.fail(f"the ingest had more than {MOST_EDGES} edges")
-    # The session's load comes first, then the base's; each is visible from its last transaction on.
+    # The session's load comes first, then the base's; each is visible after its last transaction.
     assert kinds == sorted(kinds, key=("old old", "new old", "new new").index)
     assert set(kinds) == {"old old", "new old", "new new"}
     assert left_over > 4
-    # Who read all the while saw each view whole; whether it was there before the first one depends on its start.
+    # The process that kept reading saw each state whole; it may have missed the first one at its start.
     for found in shown.values():
         assert sorted(texts for texts in found if texts) == [NEW, OLD]
 
 
 def kind_of(seen: list[list[str]]) -> str:
-    """Say what is visible in session and base; whatever is neither the old nor the new fails."""
+    """Return which text is visible in the session and in the base; fail unless it is the old or the new one."""
     names = {json.dumps(OLD): "old", json.dumps(NEW): "new"}
     found, rows, held = (names[json.dumps(texts)] for texts in seen)
     assert found == rows

@@ -38,9 +38,9 @@ def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, killed: KilledP
             assert done.returncode == -9, done.stderr
         else:
             pytest.fail(f"the {verb} had more than {MOST_EDGES} edges")
-    # Who read all the while saw each view whole; whether it was there before the first one depends on its start.
+    # The process that kept reading saw each state whole; it may have missed the first one at its start.
     assert sorted(claims for claims in shown["session"] if claims) == sorted([TOLD, ALL])
     assert [claims for claims in shown["base"] if claims] == ([] if verb == "stage" else [ALL])
     assert not was_new[0]
-    assert was_new == sorted(was_new)  # once the last transaction is committed, it stays
+    assert was_new == sorted(was_new)  # after the last transaction, the change stays
     assert json.loads(killed.run("-m", "tests.faults.crashing_save", verb, "0").stdout) == new

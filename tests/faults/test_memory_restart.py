@@ -1,4 +1,4 @@
-"""What turn 1 left is there for turn 2 in another process: the server is killed between them."""
+"""The second turn has the memory of the first one after the server was killed between them."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ PINS = {"seed_detector_plugin": "sd-symbolic", "kb_plugin": "kb-fast", "document
 
 
 def chat(server: ServerProcess, message: str, **more: Any) -> dict[str, Any]:
-    """Run one turn and give its answer."""
+    """Run one turn; return its answer."""
     body = {"messages": [{"role": "user", "content": message}], **PINS, **more}
     headers = {"Authorization": f"Bearer {KEY}"}
     answer = httpx.post(f"{server.url}/api/chat/completions", json=body, headers=headers, timeout=60)

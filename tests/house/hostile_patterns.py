@@ -1,8 +1,8 @@
-"""Run by `test_hostile_texts` in a process of its own: every regular expression meets texts that it nearly matches.
+"""Run every regular expression on texts that nearly match; `test_hostile_texts` starts this in its own process.
 
-The patterns are those that a module compiles when it is imported, and those in its calls of `re`. The texts are made of
-each pattern: what comes before an unbounded repeat, the repeated part many times, and an end that matches nothing.
-A pattern whose time grows with the cube of the text, or more, needs hours for what a linear one does in milliseconds.
+The patterns are those that a module compiles on import, and those in its calls of `re`. A text has three parts: what
+comes before an unbounded repeat of the pattern, many repetitions, and an end that does not match. A pattern with cubic
+time needs hours for a text that a linear one reads in milliseconds.
 """
 
 import ast
@@ -43,7 +43,7 @@ ENDS = ("\x00", "\n\x00!")
 
 @dataclass(frozen=True)
 class Found:
-    """A pattern, where it is from, and whether it is only asked to match a whole text."""
+    """A pattern, its source, and whether it must only match a whole text."""
 
     module: str
     pattern: re.Pattern[Any]
@@ -51,18 +51,18 @@ class Found:
 
 
 class TooSlow(Exception):
-    """The time for a text is over."""
+    """The time limit for a text has passed."""
 
 
 class Namespace(dict[str, Any]):
-    """The names of a module; any other stands for a word."""
+    """The names of a module; an unknown name gives a word."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, SOME_WORD)
 
 
 def compiled_on_import() -> list[Found]:
-    """Import every module, and return what they compiled meanwhile."""
+    """Import every module; return the patterns that they compile."""
     found: list[Found] = []
     compile_pattern = re.compile
 
@@ -88,7 +88,7 @@ def compiled_on_import() -> list[Found]:
 
 
 def written_in_calls() -> Iterator[Found]:
-    """Return the patterns of the calls of `re` in functions, with a word for each value that only the call knows."""
+    """Return the patterns of calls of `re` in functions, with a word for each value known only at run time."""
     for file in (file for root in ROOTS for file in Path(root).rglob("*.py")):
         name = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
         for call in ast.walk(ast.parse(file.read_text())):
@@ -100,7 +100,7 @@ def written_in_calls() -> Iterator[Found]:
                         flags += call.args[1:]
                     try:
                         text = _value(call.args[0], names)
-                    except (KeyError, TypeError):  # of an entry or a rule of the lexicon, whose patterns were noted
+                    except (KeyError, TypeError):  # of the lexicon; its patterns were collected on import
                         continue
                     yield Found(name, re.compile(text, _value(flags[0], names) if flags else 0), method == "fullmatch")
 
@@ -110,7 +110,7 @@ def _value(expression: ast.expr, names: Namespace) -> Any:
 
 
 def hostile_texts(pattern: re.Pattern[Any]) -> Iterator[str]:
-    """Return texts that the pattern nearly matches, in many ways."""
+    """Return texts that the pattern nearly matches."""
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     parsed = list(parser.parse(pattern.pattern, flags))
     alphabet = _distinguished(parsed)
@@ -127,7 +127,7 @@ def hostile_texts(pattern: re.Pattern[Any]) -> Iterator[str]:
 
 
 def _sets(parsed: Any) -> Iterator[Any]:
-    """Yield each set of characters in a parsed pattern, and each single one that is part of no word."""
+    """Yield each set of characters in a parsed pattern, and each single character that is not part of a word."""
     if isinstance(parsed, tuple) and len(parsed) == 2 and parsed[0] in (op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY):
         if parsed[0] is not op.LITERAL or not chr(parsed[1]).isalnum():
             yield parsed
@@ -137,7 +137,7 @@ def _sets(parsed: Any) -> Iterator[Any]:
 
 
 def _distinguished(parsed: Any) -> list[str]:
-    """Return one character for all those between which no set of the pattern makes a difference, as far as any has."""
+    """Return one character of each class of characters that the pattern's sets do not distinguish."""
     sets = list(_sets(parsed))
     kinds: dict[tuple[bool, ...], str] = {}
     for char in ALPHABET:
@@ -171,7 +171,7 @@ def _is_one_of(part: tuple[Any, Any], char: str) -> bool:
 
 
 def _repeats(parsed: Any, before: list[str], alphabet: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield each unbounded repeat's body with examples of what comes before it."""
+    """Yield the body of each unbounded repeat, with examples of the text before it."""
     for kind, value in parsed:
         if kind in REPEATS and value[1] is op.MAXREPEAT:
             yield from ((text, value[2]) for text in before)
@@ -194,7 +194,7 @@ def _inner(kind: Any, value: Any) -> list[Any]:
 
 
 def _examples(parsed: Any, alphabet: list[str], *, every: bool = False) -> list[str]:
-    """Return texts that a sequence matches: a few, or `every` that its characters distinguish where it is one set."""
+    """Return texts that a sequence matches: a few, or with `every` one for each class of characters of a single set."""
     texts = [""]
     for kind, value in parsed:
         texts = [text + example for text in texts for example in _of_element(kind, value, alphabet)]
@@ -217,7 +217,7 @@ def _of_element(kind: Any, value: Any, alphabet: list[str]) -> list[str]:
 
 
 def slow_text(found: Found) -> str | None:
-    """Return the first text that keeps a pattern busy for too long."""
+    """Return the first text that takes a pattern too long."""
 
     def stop(*_: object) -> None:
         raise TooSlow

@@ -1,4 +1,5 @@
-"""Run by `test_hostile_texts` in a process of its own: a pattern that runs away holds the interpreter's lock."""
+"""Give hostile texts to their readers. `test_hostile_texts` starts this in its own process, since a slow pattern holds
+the interpreter's lock."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -37,7 +38,7 @@ RUNS = (" ", "\t", "\n", " \n", ".", "?", '"', "\u201c", "'", "1", "1.", "1,", "
 
 
 def texts(chars: int) -> Iterator[str]:
-    """Return an opening, a run of one thing, and an end that fits to nothing."""
+    """Return texts of a start, many repetitions, and an end that matches nothing."""
     for opening, run in {*product(OPENINGS, (" ", "\n", "A")), *product(("", "a", "1. "), RUNS)}:
         yield f"{opening}{(run * (chars // len(run) + 1))[:chars]}\nx"
 
@@ -50,13 +51,13 @@ def as_reply(text: str) -> None:
 
 
 def as_remembered(text: str) -> None:
-    """Remember what an answer said."""
+    """Add an answer to the session's memory."""
     group = AnswerGroup(intent_ref=1, act="ask", intent="?", status="answered", answer_markdown=text)
     after_turn(None, turn_index=1, subject=None, answer=Answer(groups=(group,)), now=datetime.now(UTC))
 
 
 def as_answer(text: str) -> None:
-    """Validate an answer against evidence that says the same."""
+    """Validate an answer against evidence with the same text."""
     ungrounded_number(readable(text), text)
     ungrounded_name(readable(text), text)
     broken_form(text, ("steps", "table", "list"))
@@ -69,7 +70,7 @@ def as_sentence(text: str) -> None:
 
 
 def as_statement(text: str) -> None:
-    """Ask of a text what it is."""
+    """Classify a text."""
     for look in (act_of, role_of, is_task_request, is_instruction, output_forms, without_form_phrases, without_reminder,
                  is_phatic, words, utterance_of):  # fmt: skip
         look(text)
@@ -92,7 +93,7 @@ OF_SOURCES: tuple[Callable[[str], object], ...] = (
 
 
 def main() -> None:
-    """Give every text to everybody who reads such ones."""
+    """Give every text to each of its readers."""
     for text in texts(MESSAGE_CHARS):
         for look in OF_MESSAGES:
             look(text)

@@ -1,4 +1,4 @@
-"""The pages of the documentation, and what a test takes out of them."""
+"""The pages of the documentation, and functions that read them."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglo
 
 
 def relative(path: Path) -> str:
-    """Return the path as it stands in the repository."""
+    """Return the path relative to the repository."""
     return str(path.relative_to(ROOT))
 
 
@@ -22,7 +22,7 @@ def syntax_tree(path: Path) -> ast.Module:
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """Return the whole syntax tree of a source file, flat."""
+    """Return all nodes in the syntax tree of a source file."""
     return list(ast.walk(syntax_tree(path)))
 
 
@@ -32,7 +32,7 @@ def page(name: str) -> str:
 
 
 def section(name: str, heading: str) -> str:
-    """Return what stands under a heading of the second level."""
+    """Return the text under a second-level heading."""
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page(name), re.MULTILINE | re.DOTALL)
     assert found, f"{name} has no section '{heading}'"
     return found[1]
@@ -54,7 +54,7 @@ def rows(text: str, *columns: str) -> list[list[str]]:
 
 
 def bare(cell: str) -> str:
-    """Return a cell's first code, else its words."""
+    """Return the first code span of a cell, or its text if it has none."""
     code = re.search(r"`([^`]+)`", cell)
     return code[1] if code else cell
 

@@ -1,4 +1,4 @@
-"""No door changes anything without the audit log, unless what it changes is a conversation and its own record."""
+"""Every change by the API, the pages, the admin or a command is in the audit log, unless a conversation records it."""
 
 import ast
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def imports(tree: ast.Module) -> dict[str, Name]:
-    """Return what each imported name of a module stands for; a package may have imported it from its modules."""
+    """Return the module and name that each imported name refers to, through re-exports of packages."""
     return {alias: re_exports(module).get(name, (module, name)) for alias, (module, name) in imported(tree)}
 
 
@@ -65,7 +65,7 @@ def imported(tree: ast.Module) -> Iterator[tuple[str, Name]]:
 
 def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[Name]:
     notes = [getattr(node, name, None) for node in ast.walk(function) for name in ("annotation", "returns")]
-    annotating = {inner for note in notes if note is not None for inner in ast.walk(note)}  # these call nothing
+    annotating = {inner for note in notes if note is not None for inner in ast.walk(note)}  # annotations call nothing
     for node in ast.walk(function):
         if node in annotating:
             continue
@@ -77,7 +77,7 @@ def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[N
 
 @cache
 def calls() -> dict[Name, frozenset[Name]]:
-    """Return for every function and class below the doors what it names."""
+    """Return the names that every function and class of the lower layers uses."""
     return {
         (module, node.name): frozenset(called(node, module, imported))
         for module, tree in modules(*WRITERS)
@@ -88,7 +88,7 @@ def calls() -> dict[Name, frozenset[Name]]:
 
 
 def is_recorded(name: Name, seen: frozenset[Name] = frozenset()) -> bool:
-    """Return whether a function records something, itself or by one that it calls."""
+    """Return whether a function, or one that it calls, writes to the audit log."""
     if name == ENTRY:
         return True
     further = seen | {name}
@@ -101,7 +101,7 @@ WRITES = {"bulk_create", "bulk_update", "create", "delete", "get_or_create", "sa
 
 @cache
 def writing() -> frozenset[Name]:
-    """Return the functions below the doors that write by themselves, in a transaction or without one."""
+    """Return the functions of the lower layers that write rows themselves."""
     return frozenset(
         (module, node.name)
         for module, tree in modules(*WRITERS)
@@ -116,12 +116,12 @@ def is_write(node: ast.AST) -> bool:
         return node.id == "transaction"
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in WRITES:
         return False
-    # A dictionary and a digest are updated by position; rows by their columns' names.
+    # `update` of a dictionary or digest has positional arguments, that of rows keyword arguments.
     return node.func.attr != "update" or bool(node.keywords)
 
 
 def writers_of_doors() -> set[Name]:
-    """Return the functions of lower layers that write, and that some door calls."""
+    """Return the functions of the lower layers that write and that an entry point calls."""
     used = set()
     for _, tree in modules(*DOORS):
         known = imports(tree)
@@ -130,14 +130,14 @@ def writers_of_doors() -> set[Name]:
 
 
 def writes(name: Name, seen: frozenset[Name] = frozenset()) -> bool:
-    """Return whether a function writes, itself or by one that it calls."""
+    """Return whether a function, or one that it calls, writes rows."""
     further = seen | {name}
     named = calls().get(name, frozenset()) - further
     return name in writing() or any(writes(other, further) for other in named if other in calls())
 
 
 def test_every_write_of_a_door_is_recorded_or_a_conversations() -> None:
-    # Record what a new one does, or say that it is a conversation's.
+    # A new function must write to the audit log, or be added to `ALLOWED`.
     assert {name for module, name in writers_of_doors() if not is_recorded((module, name))} == ALLOWED
 
 

@@ -1,4 +1,4 @@
-"""The bench runs and prints everything it promises; how fast anything was is asserted nowhere."""
+"""The bench runs and prints all of its figures; no time is asserted."""
 
 import re
 import subprocess
@@ -102,7 +102,7 @@ def test_a_quick_run_prints_every_row() -> None:
     lines = done.stdout.splitlines()
     for name in (*FIGURES, *STORED, *MACHINE, *INGEST, *POLICIES, *BASES, *RATIOS, *QUALITY):
         assert name in POLICIES or all(number > 0 for number in numbers_of(lines, name, 42))
-    # A quick run's window holds two turns: the pages that SQLite frees meanwhile may be all that they take.
+    # In a quick run of two turns, SQLite may use only pages that it has freed.
     assert len(numbers_of(lines, "  bytes of the database", 42)) == 3
     for name in TABLE:
         assert numbers_of(lines, name, TABLE_NAME_CHARS)
@@ -151,13 +151,13 @@ def test_the_floor_writes_as_many_rows_as_the_turns_did() -> None:
     messages = [said.message for said in islice(conversation(seed=3), 6)]
     turns = list(added_by_each(run_turn(session, TurnCall(message=message)) for message in messages))
     recorded = RecordedConversation.newest()
-    # The first turn also says which plugins were chosen.
+    # The first turn also has the event of the chosen plugins.
     turns[0]["SessionEvent"] -= 1
-    # Statistics are rows of the project: one a plugin, made when it first runs, only changed by later turns. What
-    # turns have in common is stored by the first that has it.
+    # A plugin's statistics are one row of the project, inserted by its first run and updated later. Conditions that
+    # turns share are stored by the first turn.
     for added in turns:
         added["PluginStatistics"] = added["TurnConditions"] = 0
-    # So is what the session remembers.
+    # So is the session's memory.
     turns[0]["SessionMemory"] = 0
     assert list(added_by_each(recorded.write_next_turn() for _ in messages)) == turns
     assert [turn.row_count for turn in recorded.turns] == [sum(added.values()) for added in turns]

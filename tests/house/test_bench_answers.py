@@ -1,4 +1,4 @@
-"""`python -m bench.answers`: runs over the samples and names what is missing."""
+"""`python -m bench.answers` runs over the samples and names missing data."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def test_pairs_of_questions_are_of_two_matters() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("recalls", [True, False])
 def test_what_an_unrelated_question_changes_is_counted(recalls: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if recalls:  # a question that takes its evidence from the one before is counted in every pair
+    if recalls:  # a question that shares its evidence with the one before counts in every pair
         monkeypatch.setattr("bench.answers.unrelated.pairs", lambda found, count: [(CHAIR, "Where is it?")] * count)
     found = [
         Matter("chairs", "The Birch chair stands in the hall.", [CHAIR]),

@@ -1,4 +1,4 @@
-"""The digest bench prints the summary beside naive ways, and counts words of answers as it says."""
+"""The digest bench compares the summary with naive ones, and counts words of answers as defined."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The retrieval bench prints every figure, says what it skipped, and scores as its measures are defined."""
+"""The retrieval bench prints every figure, names what it skipped, and computes its measures as defined."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The rewriting bench prints every figure beside naive ways, and scores as its measures are defined."""
+"""The rewriting bench prints every figure with naive ones, and computes its measures as defined."""
 
 import re
 from math import isclose

@@ -1,4 +1,4 @@
-"""What an error of the database is answered with: it is busy, away or full, or the server has a defect."""
+"""The answer to a database error: busy, unavailable, full, or a defect of the server."""
 
 import errno
 import io

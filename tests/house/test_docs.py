@@ -1,4 +1,4 @@
-"""The documentation is true: what it lists is what the code has."""
+"""The lists in the documentation equal those in the code."""
 
 import ast
 import importlib
@@ -84,7 +84,7 @@ def test_every_variable_is_documented_with_its_default() -> None:
 
 
 def test_no_other_module_reads_the_environment() -> None:
-    # They name the settings, tell numpy what it cannot be told otherwise, and take pytest's key for a server.
+    # They set the settings module and a variable of numpy, and read a server's key for pytest.
     allowed = {
         "mrpvm/settings.py",
         "mrpvm/asgi.py",
@@ -119,9 +119,7 @@ def test_the_error_table_is_the_one_the_api_answers_by() -> None:
 
 
 def raised_codes() -> set[str]:
-    """Return every error code that the product names: as `code=`, as a class's default, or as a text spelled like
-    one.
-    """
+    """Return every error code in the product: of `code=`, of a class's default, or a text in the form of a code."""
     found: set[str | None] = set()
     families = {code.split("_")[0] for code in STATUS_BY_CODE}
     for path in CODE:
@@ -134,10 +132,10 @@ def raised_codes() -> set[str]:
 
 
 def stated_code(node: ast.AST) -> str | None:
-    """Return the code that a call's `code=` or a class's `default_code` names."""
+    """Return the code in a call's `code=` or a class's `default_code`."""
     if isinstance(node, ast.keyword) and node.arg == "code":
         code = text_of(node.value)
-        return code if code and code.isupper() else None  # in lower case: what commands and files are told
+        return code if code and code.isupper() else None  # codes of commands and files are lower case
     if isinstance(node, ast.Assign | ast.AnnAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return text_of(node.value) if getattr(target, "id", "") == "default_code" else None
@@ -149,7 +147,7 @@ NO_CODES = {"mrpvm/settings.py", "mrpvm/lang/diagnostics.py"}
 
 
 def looks_like_a_code(text: str, families: set[str]) -> bool:
-    """Return whether a text is spelled as codes are and begins as one of the known ones."""
+    """Return whether a text has the form of a code and the first word of a known one."""
     return bool(re.fullmatch(r"[A-Z]+(_[A-Z]+)+", text)) and text.split("_")[0] in families
 
 
@@ -160,7 +158,7 @@ def test_every_code_that_is_raised_is_documented() -> None:
 
 
 def operations() -> set[str]:
-    """Return method and path of everything in the OpenAPI document below `/api`."""
+    """Return the method and path of every operation in the OpenAPI document below `/api`."""
     paths = openapi_document()["paths"]
     return {f"{method.upper()} {path}" for path, item in paths.items() for method in item if path.startswith("/api/")}
 
@@ -182,7 +180,7 @@ def test_every_command_is_described_as_it_is_written() -> None:
 
 
 def findings() -> set[str]:
-    """Return the codes of everything that the loader of skills says about folders."""
+    """Return the codes of all diagnostics of the skill loader."""
     found: set[str | None] = set()
     for name in ("skills/loader", "files"):
         for call in calls(ROOT / f"mrpvm/assistants/{name}.py"):
@@ -219,7 +217,7 @@ def stream_events() -> set[str]:
 
 
 def plugin_events() -> set[str]:
-    """Return the lifecycle events of the contract; the code may make no other."""
+    """Return the lifecycle events of the contract, which are the only ones that the code may send."""
     from mrpvm.contracts import LifecycleEvent
 
     listed = re.search(r"`event_type`: ([^.]+)\.", LifecycleEvent.__doc__ or "")
@@ -237,7 +235,7 @@ def plugin_events() -> set[str]:
 
 
 def session_events() -> set[str]:
-    """Return the kinds with a number, and those that the module sends without one."""
+    """Return the kinds of numbered events, and of those sent without a number."""
     sent = {
         text_of(value)
         for node in nodes(ROOT / "sessions_app/events.py")

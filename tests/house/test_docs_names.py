@@ -1,4 +1,4 @@
-"""What the documentation names exists, its links lead somewhere, and its examples run."""
+"""Names in the documentation exist, its links have targets, and its examples run."""
 
 import os
 import re
@@ -19,7 +19,7 @@ EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
 
 
 def anchors(path: Path) -> set[str]:
-    """Return the anchors of a page's headings as code hosts make them."""
+    """Return the anchors of a page's headings, in the form of code hosts."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -82,7 +82,7 @@ def test_the_example_plugin_keeps_its_contract() -> None:
 
 
 def run_example(command: list[str], environment: dict[str, str]) -> str:
-    """Return what an example prints; it must not fail."""
+    """Run an example, which must not fail; return its output."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

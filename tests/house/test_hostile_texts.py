@@ -1,4 +1,4 @@
-"""No text that somebody sends keeps a pattern busy for long: the interpreter's lock is held all the while."""
+"""No received text takes a pattern long, since matching holds the interpreter's lock."""
 
 import re
 import subprocess

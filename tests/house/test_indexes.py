@@ -1,4 +1,4 @@
-"""No index is written twice, and what a turn asks of a long session is found by one."""
+"""No index repeats another, and a turn's queries on a long session use one."""
 
 import pytest
 from django.apps import apps
@@ -15,7 +15,7 @@ SQLITE_ONLY = "how the database would read is asked of SQLite"
 
 
 def leading_columns(model: type[Model]) -> set[str]:
-    """Return the first column of each index and unique constraint that holds every row."""
+    """Return the first column of each index and unique constraint that covers every row."""
     unique = [item for item in model._meta.constraints if isinstance(item, UniqueConstraint)]
     return {str(item.fields[0]) for item in (*model._meta.indexes, *unique) if item.fields and item.condition is None}
 

@@ -1,4 +1,4 @@
-"""The tree: the machine runs without Django, and names stay the field's."""
+"""The structure of the code: the machine runs without Django, and names are standard terms."""
 
 import ast
 import subprocess
@@ -121,7 +121,7 @@ def test_the_pinned_packages_carry_hashes_and_no_addresses() -> None:
 def test_a_larger_set_of_packages_holds_the_smaller_one() -> None:
     pins = {
         name: {
-            line.split()[0]  # in a larger set more platforms may need it
+            line.split()[0]  # a larger set may need it on more platforms
             for line in (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8").splitlines()
             if line and line[0].isalnum()
         }

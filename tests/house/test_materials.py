@@ -1,4 +1,4 @@
-"""The bill of materials and the list of licences say what is pinned and vendored, no more and no less."""
+"""The bill of materials and the list of licences name exactly what is pinned and vendored."""
 
 import json
 from functools import cache
@@ -16,7 +16,7 @@ LINUX = {"sys_platform": "linux", "implementation_name": "cpython", "platform_py
 
 @cache
 def components() -> dict[str, dict[str, Any]]:
-    """Return the bill's components by address."""
+    """Return the bill's components by package URL."""
     return {each["purl"]: each for each in json.loads(BILL.read_text())["components"]}
 
 
@@ -25,7 +25,7 @@ def digests(component: dict[str, Any]) -> set[str]:
 
 
 def test_the_bill_of_materials_is_valid_cyclonedx() -> None:
-    from cyclonedx.schema import SchemaVersion  # takes a second, which only this test has to spend
+    from cyclonedx.schema import SchemaVersion  # takes a second to import
     from cyclonedx.validation.json import JsonStrictValidator
 
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(BILL.read_text()) is None

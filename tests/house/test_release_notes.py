@@ -1,4 +1,4 @@
-"""A release is made of what the checks passed on, and of nothing else: tried on a small project of its own."""
+"""A release is made only of a commit that passed the checks; tested on a small project."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ class SmallProject:
         return self.folder / "dist/release"
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command there; return what it printed, with its errors."""
+        """Run a command in the project; return its output and errors."""
         return subprocess.run(
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
@@ -48,7 +48,7 @@ class SmallProject:
         return self.run("git", "rev-parse", "HEAD").stdout.strip()
 
     def check(self, phase: str, exit_code: int = 0, junit: str = PASSED) -> bool:
-        """Note a phase as `.ci/run` does; return whether the checks go on."""
+        """Record a phase as `.ci/run` does; return whether the checks continue."""
         (self.folder / "junit.xml").write_text(junit)
         added = ("check-results/checks.json", "add", phase, str(exit_code), "junit.xml")
         return not self.run(sys.executable, "scripts/check_results.py", *added).returncode
@@ -64,7 +64,7 @@ class SmallProject:
 
 @pytest.fixture
 def project(tmp_path: Path) -> SmallProject:
-    """Return a project whose only commit has not been checked."""
+    """Return a project with one commit, which has not been checked."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -146,7 +146,7 @@ def change_while_the_checks_ran(project: SmallProject) -> None:
 
 
 def checks_that_never_ran(_: SmallProject) -> None:
-    """Note nothing."""
+    """Record no phase."""
 
 
 def version_without_a_section(project: SmallProject) -> None:

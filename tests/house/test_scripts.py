@@ -1,4 +1,4 @@
-"""The scripts of pages whose logic needs no document are tested by node."""
+"""Tests in node of those page scripts that need no document."""
 
 import subprocess
 from pathlib import Path

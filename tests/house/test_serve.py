@@ -1,4 +1,4 @@
-"""Start and stop: what an operator sees, and what stays."""
+"""Starting and stopping the server: its output, and the data that is kept."""
 
 import http.client
 import json
@@ -34,7 +34,7 @@ GIVEN_KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def status_of(url: str, **headers: str) -> int:
-    """Return the status of a GET that follows no redirect."""
+    """Return the status of a GET without following redirects."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=10)
     connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
@@ -44,7 +44,7 @@ def status_of(url: str, **headers: str) -> int:
 
 
 def sessions(url: str, key: str) -> list[dict[str, object]]:
-    """Return the sessions that the key sees."""
+    """Return the sessions that the key can read."""
     request = urllib.request.Request(f"{url}/api/sessions", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
     with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
         listed: list[dict[str, object]] = json.load(response)["sessions"]
@@ -63,7 +63,7 @@ def create_session(url: str, key: str) -> None:
 
 
 def private_files(data: Path) -> set[str]:
-    """Return the names in a data directory, none of which others may open."""
+    """Return the names in a data directory; assert that no other user can open them."""
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
     assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
     return set(modes)
@@ -74,7 +74,7 @@ def test_tables_that_are_made_before_the_first_start_are_for_their_owner_alone(t
     server = ServerProcess(tmp_path)
     server.command[1] = program
     assert server.manage("migrate", "--verbosity=0") == (0, "")
-    with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as opened:  # while it is open it has two further files
+    with closing(sqlite3.connect(tmp_path / "db.sqlite3")) as opened:  # an open SQLite database has two more files
         opened.execute("SELECT count(*) FROM django_migrations").fetchone()
         assert {"db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm"} <= private_files(tmp_path)
 
@@ -187,7 +187,7 @@ def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: 
 
 
 def test_a_second_process_is_refused_until_the_first_ends(tmp_path: Path, own_services: dict[str, str]) -> None:
-    """Whatever its data directory: it would close the turns of the first."""
+    """This does not depend on the data directory: the second would close the turns of the first."""
     own_services.pop("REDIS_URL", None)
     elsewhere = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"} | own_services
     hidden = "DATABASE_URL is (value not shown)"

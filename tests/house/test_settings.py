@@ -1,4 +1,4 @@
-"""The environment: every variable with its default, and one clear line for each bad value."""
+"""Environment variables: the default of each, and one clear line for each invalid value."""
 
 import logging
 import os
@@ -33,14 +33,14 @@ PRODUCTION = {
 
 
 def loaded(data: Path, **variables: str) -> dict[str, Any]:
-    """Return the settings module as it is for a process that has only the given variables."""
+    """Return the settings module of a process that has only the given variables."""
     environment = {"PATH": os.environ["PATH"], "MRPVM_DATA_DIR": str(data)}
     with patch.dict(os.environ, environment | variables, clear=True):
         return runpy.run_path(str(ROOT / "mrpvm/settings.py"))
 
 
 def problems(data: Path, **variables: str) -> list[str]:
-    """Return the problems that are noted about the variables."""
+    """Return the recorded problems of the variables."""
     return [str(problem) for problem in loaded(data, **variables)["ENVIRONMENT_PROBLEMS"]]
 
 
@@ -55,7 +55,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
 
 @pytest.mark.rule("DECISION-3", "DECISION-4", "DECISION-5", "DECISION-15", "DECISION-22", "DECISION-33")
 def test_limits_are_as_they_were_decided(tmp_path: Path) -> None:
-    """None is off."""
+    """No limit is off."""
     names = loaded(tmp_path)
     assert {name: names[name] for name in DECIDED} == DECIDED
 
@@ -262,7 +262,7 @@ def test_no_value_makes_a_reader_fail(variables: dict[str, str]) -> None:
 
 
 def formatted(line: str) -> str:
-    """Return a message as it stands in the log."""
+    """Return a message as it is written to the log."""
     return PlainFormatter("{message}", style="{").format(logging.makeLogRecord({"msg": line}))
 
 
@@ -292,7 +292,7 @@ def test_a_log_line_without_secrets_is_unchanged() -> None:
 
 
 def test_configured_secrets_are_redacted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A provider's key has any form; so do passwords."""
+    """They are redacted by value, since keys of providers and passwords may have any form."""
     monkeypatch.setattr(redaction, "_named", [])
     settings.SECRET_KEY, settings.MRPVM_API_KEY = "signing=with=this", "mrp_with/signs/in/it"
     settings.MRPVM_LLM_API_KEY = "gsk_0123456789"

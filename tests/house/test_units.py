@@ -1,4 +1,4 @@
-"""systemd takes the units of deploy/ as they are."""
+"""systemd accepts the units of deploy/."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ NAMES = {"mrpvm.service": "mrpvm.service", "mrpvm@.service": "mrpvm@8001.service
 
 
 def verified(place: Path, change: tuple[str, str] = ("", "")) -> tuple[int, str]:
-    """Return exit code and complaints of `systemd-analyze verify`; the units start this Python in place of mrpvm."""
+    """Return the exit code and errors of `systemd-analyze verify`; the units start this Python instead of mrpvm."""
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("systemd-analyze is not installed")

@@ -1,4 +1,4 @@
-"""A database is used by the versions of the server that know its tables, and by no others."""
+"""A database can be used only by versions of the server that know its tables."""
 
 from pathlib import Path
 

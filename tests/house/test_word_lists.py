@@ -1,4 +1,4 @@
-"""English word lists stand in `mrpvm.english`."""
+"""English word lists are only in `mrpvm.english`."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Words that pages do not use any more."""
+"""Words that the pages must not use."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _SPOKEN = ("aria-label", "title", "placeholder", "alt", "data-label")
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Return what a template shows or has read aloud, piece by piece; values are left out."""
+    """Yield each piece of text that a template shows or a screen reader reads, without values."""
     source = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for tag in re.findall(r"\{%.*?%\}", source, re.DOTALL):
         yield from re.findall(r'"([^"]+)"', tag) if " with " in tag or "include" in tag else ()

@@ -1,4 +1,4 @@
-"""An installed server does what one in a checkout does."""
+"""A server installed from the wheel works as one in a checkout."""
 
 import subprocess
 import tarfile

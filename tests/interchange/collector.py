@@ -1,4 +1,4 @@
-"""A collector of traces: an HTTP server that keeps what is posted to it."""
+"""A collector of traces: an HTTP server that keeps the requests."""
 
 import gzip
 import threading
@@ -14,7 +14,7 @@ WAIT_SECONDS = 10
 
 
 class Collector:
-    """Takes OTLP over HTTP at `url`; `bodies` are the requests as they came, `spans` what they held."""
+    """Accepts OTLP over HTTP at `url`; `bodies` has the requests' bodies, and `spans` their spans."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -53,7 +53,7 @@ class Collector:
         self._server.server_close()
 
     def wait_for(self, holds: Callable[[list[Span]], bool]) -> list[Span]:
-        """Return the spans once they are as expected."""
+        """Wait until the spans are as expected; return them."""
         until = time.monotonic() + WAIT_SECONDS
         while not holds(self.spans):
             assert time.monotonic() < until, [span.name for span in self.spans]

@@ -1,4 +1,4 @@
-"""A bundle is refused unless it is whole, and the turns of an imported one replay as they ran."""
+"""An incomplete bundle is refused, and the turns of an imported one replay identically."""
 
 import hashlib
 import io
@@ -33,7 +33,7 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 @pytest.fixture
 def walked(project: Project) -> Session:
-    """Return a session that told, asked, loaded, saved, mounted and forked, in some order."""
+    """Return a session after facts, questions, loads, saves, mounts and forks in random order."""
     walk = Walk(project, seed=3)
     for _ in range(30):
         walk.step()
@@ -47,7 +47,7 @@ def bundled(session: Session) -> bytes:
 
 
 def repacked(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
-    """Return the same zip with each file as `change` gives it."""
+    """Return the zip with each file replaced by the result of `change`."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as changed:
         for name in source.namelist():
@@ -161,10 +161,10 @@ def test_a_bundle_with_a_path_or_a_bomb_is_refused(project: Project) -> None:
 
 
 def test_bundle_that_would_fill_the_memory_is_refused(project: Project) -> None:
-    """A few hundred kB hold lists enough for gigabytes; every entry of a zip's directory is an object to its reader."""
+    """A few hundred kB can hold lists that take gigabytes, and each entry of a zip's directory becomes an object."""
     whole = bundled(Session.objects.get(pk=Walk(project, seed=1).session.pk))
 
-    # Digits of chance: what is packed a thousandfold is refused anyway.
+    # Random digits, since a very high compression ratio is refused anyway.
     lists = b"".join(b"[%d]," % digit for digit in random.Random(1).choices(range(10), k=1_500_000))
 
     def many_lists(name: str, content: bytes) -> bytes:
@@ -203,7 +203,7 @@ def test_a_bundle_with_text_that_cannot_be_stored_is_refused(project: Project, e
 
 
 def with_text(bundle: bytes, changed: str, text: bytes, other: bytes) -> bytes:
-    """Return the bundle with a text of one file changed, and a manifest that is true of it."""
+    """Return the bundle with a text in one file replaced, and a matching manifest."""
     altered = repacked(bundle, lambda name, kept: kept.replace(text, other) if name == changed else kept)
     return repacked(altered, lambda name, kept: rewritten_manifest(kept, altered) if name == MANIFEST else kept)
 
@@ -221,7 +221,7 @@ def test_a_bundle_whose_manifest_cannot_be_stored_is_refused(project: Project, n
 
 
 def rewritten_manifest(manifest: bytes, archive: bytes) -> bytes:
-    """Return the manifest that tells the truth about the other files of a zip."""
+    """Return a manifest that matches the other files of a zip."""
     stated = json.loads(manifest)
     with zipfile.ZipFile(io.BytesIO(archive)) as whole:
         for item in stated["files"]:

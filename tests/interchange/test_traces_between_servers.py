@@ -1,4 +1,4 @@
-"""One mrpvm sends its turns to another over HTTP, both as processes of their own."""
+"""One mrpvm server sends its turns to another over HTTP; both are separate processes."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ MESSAGES = ("My dog is called Rex. My cat is called Tom.", "What is my dog calle
 
 @pytest.fixture
 def receiver(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
-    """Return the server that takes traces."""
+    """Return the server that receives traces."""
     with ServerProcess(migrated_data("receiver")) as server:
         yield server
 
 
 @pytest.fixture
 def sender(migrated_data: Callable[..., Path], receiver: ServerProcess) -> Iterator[ServerProcess]:
-    """Return the server that sends its turns there, with their content."""
+    """Return the server that sends its turns to the receiver, with their content."""
     with ServerProcess(
         migrated_data("sender"),
         OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
@@ -41,13 +41,13 @@ def api(server: ServerProcess) -> httpx.Client:
 
 
 def turn_of(client: httpx.Client, listed: dict[str, Any]) -> dict[str, Any]:
-    """Return the whole turn of a row of the list."""
+    """Return the complete turn of a row in the list."""
     answer = client.get(f"/api/sessions/{listed['session_id']}/turns/{listed['request_id']}")
     return dict(answer.raise_for_status().json())
 
 
 def shape(turn: dict[str, Any]) -> Any:
-    """Return what is drawn of a turn: its nodes with their states, and every edge."""
+    """Return the turn's graph: its nodes with their states, and its edges."""
     drawn = turn["executionTrace"]["graph"]
     frames = {(item["id"], item["parentFrameId"], item["label"], item["status"]) for item in drawn["frames"]}
     runs = {(item["id"], item["frameId"], item["pluginId"], item["status"]) for item in drawn["pluginExecutions"]}

@@ -1,4 +1,4 @@
-"""Traces of other applications, taken at /v1/traces from their own exporters."""
+"""Traces of other applications, received at /v1/traces from their exporters."""
 
 import gzip
 import json
@@ -57,7 +57,7 @@ def post(caller: Caller, body: bytes, kind: str = "application/json", **headers:
 
 
 def send(caller: Caller, *spans: dict[str, Any]) -> Any:
-    """Return the answer to a request with the spans."""
+    """Send a request with the spans; return the answer."""
     answer = post(caller, json.dumps(request_of(*spans)).encode())
     assert answer.status_code == 200, answer.content
     return answer.json()

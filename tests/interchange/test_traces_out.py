@@ -34,7 +34,7 @@ def root_of(spans: list[Span]) -> Span | None:
 
 
 def is_whole(spans: list[Span]) -> bool:
-    """Return whether a turn's spans have come: one batch holds all of them."""
+    """Return whether a turn's spans have arrived, which one batch holds."""
     return root_of(spans) is not None
 
 

@@ -1,4 +1,4 @@
-"""Turns of many kinds under a clock that stands still, and everything they left as bytes.
+"""Turns of many kinds under a fixed clock, and all of their records as bytes.
 
 `python -m tests.kernel.recorded_turns` prints a digest of the turns of the shipped plugins.
 """
@@ -49,7 +49,7 @@ class StillClock(StepClock):
 
 
 def late(item: Scripted) -> Scripted:
-    """Return the plugin; from now on it comes back a moment later than it could, never equally late."""
+    """Return the plugin after adding a short random delay to each of its replies."""
 
     def delayed(reply: Any) -> Callable[..., Any]:
         def wait_and_reply(request: Any, context: Any) -> Any:
@@ -65,7 +65,7 @@ def late(item: Scripted) -> Scripted:
 
 
 def by_question(**replies: Any) -> Callable[..., Any]:
-    """Return a solver's reply that depends on what is asked; `Because.` unless told otherwise."""
+    """Return a solver's reply that depends on the question; `Because.` where none is given."""
 
     def reply(request: Any, context: Any) -> Any:
         told = replies.get(request.evidence[0].intent.target, solution("Because."))
@@ -95,7 +95,7 @@ def _retriever(plugin_id: str = "kb-a", *claims: str, sufficient: bool = True) -
 
 
 def at_level(level: int, **options: Any) -> Ran:
-    """Two views and three solvers, of which one fails and one refuses."""
+    """Return a turn with two retrievers and three solvers, of which one fails and one refuses."""
     solvers = [RuntimeError("boom"), solution(None), solution("Because.")]
     names = [f"gs-{place}" for place in range(3)]
     return _turn(
@@ -110,7 +110,7 @@ def at_level(level: int, **options: Any) -> Ran:
 
 
 def fan_out(**options: Any) -> Ran:
-    """Four questions side by side: one fails, one is refused, one is rejected once."""
+    """Return a turn of four parallel questions: one fails, one is refused, one is rejected once."""
     replies = by_question(two=RuntimeError("boom"), three=solution(None))
     return _turn(
         _detector(*QUESTIONS, claims=["Rex is a dog."]), _retriever(), plugin("gs-plugin", "gs-a", replies), **options
@@ -118,7 +118,7 @@ def fan_out(**options: Any) -> Ran:
 
 
 def rejections(**options: Any) -> Ran:
-    """Two questions whose answers a validator rejects; another solver and planner are tried."""
+    """Return a turn of two questions whose answers a validator rejects; another solver and planner are tried."""
     return _turn(
         _detector("one", "two"), _retriever(),
         plugin("gs-plugin", "gs-a", solution("Because.")), plugin("gs-plugin", "gs-b", solution("Since.")),
@@ -129,7 +129,7 @@ def rejections(**options: Any) -> Ran:
 
 
 def few_calls(**options: Any) -> Ran:
-    """Four questions, a solver that asks a model, and calls for three of them."""
+    """Return a turn of four questions and a solver that calls a model, with three calls allowed."""
     limits = replace(options.pop("limits", Limits()), max_llm_calls=3)
     return _turn(
         _detector(*QUESTIONS), _retriever(),
@@ -139,7 +139,7 @@ def few_calls(**options: Any) -> Ran:
 
 
 def subtasks(**options: Any) -> Ran:
-    """Two questions that are answered by their parts, in which facts are found."""
+    """Return a turn of two questions that are answered by subtasks, which find facts."""
 
     def detect(request: Any, context: Any) -> Any:
         if request.message == "Why?":
@@ -175,7 +175,7 @@ FACTS = (
 
 
 def shipped_turns() -> Iterable[Ran]:
-    """Return turns of the shipped plugins at every level, over a few facts."""
+    """Return turns of the shipped plugins at every level, with a few facts."""
     knowledge = InMemoryKnowledge([unit(f"src-1::chunk-000::unit-{n:03d}", fact) for n, fact in enumerate(FACTS)])
     workers = Workers()
     machine = Machine(Registry(BUILTIN_PLUGINS), workers, StillClock(), AbsentModel())
@@ -196,7 +196,7 @@ def shipped_turns() -> Iterable[Ran]:
 
 
 def as_bytes(ran: Ran) -> bytes:
-    """Return all that a turn left: events, payloads, graph, trace, what planners learn from, the outcome."""
+    """Return all records of a turn: events, payloads, graph, trace, planner statistics and the outcome."""
     records = [record_of(event) for event in in_frame_order(ran.events, lambda event: event.frame_id)]
     payloads: dict[str, dict[str, Any]] = {}
     for event in ran.events:

@@ -1,4 +1,4 @@
-"""Scripted plugins: each plays a queue of replies and remembers what it was asked."""
+"""Scripted plugins: each gives its replies in order and records its requests."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -88,9 +88,7 @@ def plugin(plugin_type: str, plugin_id: str, *replies: Any, **changes: Any) -> S
 
 
 def detection(*questions: str, claims: Sequence[str] = (), goals: Sequence[str] = ()) -> Detection:
-    """Return a detection of the questions, each with a seed, of the claims, and of subproblems of the first
-    question.
-    """
+    """Return a detection of questions, each with a seed, of claims, and of subproblems of the first question."""
     intents = ControlWriter()
     for question in questions:
         intent = intents.intent("explain", question, output="answer")
@@ -145,7 +143,7 @@ def retrieval(*claims: str, sufficient: bool = True) -> Callable[..., Retrieval]
 
 
 def solution(text: str | None) -> Callable[..., Solution]:
-    """Return an answer with that text to every intent, or no-context when `text` is None."""
+    """Return an answer with the text to every intent, or no-context if `text` is None."""
 
     def reply(request: Any, context: Any) -> Solution:
         groups = tuple(
@@ -170,7 +168,7 @@ REJECT = Validation(status="rejected", reason="it is wrong")
 
 
 class StepClock:
-    """A clock that moves one millisecond a look, so that two runs tell the same times."""
+    """A clock that advances one millisecond per reading, so that two runs have the same times."""
 
     def __init__(self) -> None:
         self._ms = 0
@@ -184,7 +182,7 @@ class StepClock:
 
 
 class SystemClock(StepClock):
-    """The real time, for tests of limits."""
+    """The real clock, for tests of time limits."""
 
     def monotonic_ms(self) -> float:
         import time
@@ -202,7 +200,7 @@ class Ran:
         return [record_of(event) for event in self.events]
 
     def named(self, name: str) -> list[Any]:
-        """Return the data of the stored records of one name."""
+        """Return the data of the stored records with this name."""
         return [data for kind, _, data in self.records if kind == name]
 
 
@@ -231,7 +229,7 @@ def run(
     is_validated: bool = True,
     is_streamed: bool = False,
 ) -> Ran:
-    """Run one turn over scripted plugins; a planner and an accepting validator are there unless given."""
+    """Run one turn with scripted plugins; a planner and an accepting validator are added unless given."""
     registry = Registry(plugins)
     if not registry.descriptors("mrp-plan-plugin"):
         registry.register(plugin("mrp-plan-plugin", "planner-a", plan()))

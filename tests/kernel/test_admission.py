@@ -1,4 +1,4 @@
-"""What a detector wrote becomes the machine's values."""
+"""Admission of a detector's document: it becomes values of the machine."""
 
 import pytest
 
@@ -13,7 +13,7 @@ QUESTION = VECTORS["A1"].text
 
 @pytest.mark.rule("DECISION-53", "TURN-9", "LANG-37")
 def test_the_seeds_own_document_is_admitted_under_the_request():
-    """Vector A0; its hash is the machine's own, not the document's."""
+    """The document is vector A0; the machine computes the hash and does not take the document's."""
     detection = Detection(status="success", intent_document=QUESTION, context_document=VECTORS["A0"].text)
     (unit,) = admit_detection(detection, "req-7").units
     assert (unit.id, unit.chunk_id) == ("session::req-7::unit-000", "session::req-7")
@@ -38,7 +38,7 @@ def test_a_hash_that_a_document_claims_counts_for_nothing():
 
 @pytest.mark.rule("UNIT-9")
 def test_a_wrong_hash_is_warned_of_and_a_right_one_is_not():
-    """One warning for a document, which names the units."""
+    """There is one warning for each document, which names the units."""
     plain = VECTORS["A0"].text
     (right,) = (unit_of(ku).hash for ku in admit(plain, "context").kus.values())
     claims = {
@@ -71,7 +71,7 @@ def test_an_intent_without_a_seed_gets_an_implicit_one():
 
 
 def test_a_deactivated_seed_is_not_replaced_by_an_implicit_one():
-    """The detector decided that nothing of this intent is to be run."""
+    """The detector decided that this intent is not run."""
     admitted = admit_detection(Detection(status="success", intent_document=VECTORS["A15"].text), "req-7")
     assert admitted.intents
     assert admitted.seeds == ()
@@ -79,7 +79,7 @@ def test_a_deactivated_seed_is_not_replaced_by_an_implicit_one():
 
 @pytest.mark.rule("LANG-25")
 def test_triples_and_parents_keep_their_meaning():
-    """Parents are unit ids of the turn."""
+    """Parents become unit ids of the turn."""
     document = VECTORS["A9"].text
     detection = Detection(status="success", intent_document=QUESTION, context_document=document)
     composite, leaf = admit_detection(detection, "req-7").units

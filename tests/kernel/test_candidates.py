@@ -1,4 +1,4 @@
-"""Which plugins of a stage are tried, and in which order."""
+"""The plugins that a stage tries, and their order."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The four levels really differ, and a frame says truthfully why it closed."""
+"""The four levels of deliberation differ, and each frame records why it closed."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ TWO = (solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), l
 
 
 def fresh(*solvers):
-    """Return new plugins with the same descriptors and replies: a scripted one remembers what it was asked."""
+    """Return new plugins with the same descriptors and replies, since scripted plugins have state."""
     return [plugin("gs-plugin", item.descriptor.id, item.replies[0], uses_llm=item.descriptor.uses_llm,
                    max_llm_calls=item.descriptor.max_llm_calls) for item in solvers]  # fmt: skip
 
@@ -61,7 +61,7 @@ def test_a_turns_level_is_its_root_frames_policy(level):
 @pytest.mark.rule("KERNEL-30", "KERNEL-31", "KERNEL-33")
 @pytest.mark.parametrize(("level", "asked"), [(0, [1, 0]), (1, [1, 0]), (2, [1, 1]), (3, [1, 1])])
 def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
-    """The alternative costs a model call, so level 1 does not take it."""
+    """Level 1 does not try the alternative, which costs a model call."""
     one, two = fresh(*TWO)
     ran = turn(level, one, two)
     assert [len(one.asked), len(two.asked)] == asked
@@ -70,7 +70,7 @@ def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
 
 @pytest.mark.rule("KERNEL-31")
 def test_level_one_takes_one_cheap_alternative_of_another_family():
-    """Another evidence role makes another family without any model call."""
+    """The alternative uses another evidence role, which makes it another family, and needs no model call."""
     cheap = plugin("kb-plugin", "kb-b", retrieval("other"))
     evidence = plugin("kb-plugin", "kb-a", retrieval("fact"))
     ran = turn(1, solver("gs-a", solution("First.")), evidence, cheap, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
@@ -87,7 +87,7 @@ def test_the_same_family_is_no_alternative():
 
 @pytest.mark.rule("KERNEL-32", "KERNEL-42")
 def test_a_comparison_names_the_deciding_criterion():
-    """Equal but for the price of a model call."""
+    """The answers differ only in the cost of a model call."""
     second = solution("Second.")
 
     def costly(request, context):
@@ -110,7 +110,7 @@ def test_equals_stay_an_open_comparison_and_an_open_question():
 
 @pytest.mark.rule("KERNEL-32", "KERNEL-49")
 def test_level_two_says_when_it_found_only_one_way():
-    """Partial closure is never called satisfied."""
+    """Partial closure is never reported as satisfied."""
     ran = turn(2, solver("gs-a", solution("First.")), solvers=("gs-a",))
     assert closed(ran) == "frontier_exhausted"
     assert state(ran)["openQuestions"] == ["Only 1 of 2 independent ways to an answer could be tried."]
@@ -143,7 +143,7 @@ def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
 
 @pytest.mark.rule("KERNEL-4", "KERNEL-43")
 def test_a_weak_leader_is_challenged_with_other_evidence():
-    """The challenge's frame gathers it, and the answer becomes strong."""
+    """The frame of the challenge retrieves it, and the answer becomes strong."""
     first = plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=False))
     second = plugin("kb-plugin", "kb-b", retrieval("more"))
     third = plugin("kb-plugin", "kb-c", retrieval("still more"))
@@ -239,7 +239,7 @@ def test_strength(sufficient, answered, accepted, strength):
 
 @pytest.mark.rule("KERNEL-39")
 def test_criteria():
-    """The length of an answer is none of them."""
+    """The length of an answer is no criterion."""
     assert criteria_of(*judged(True, ["answered"], ("s1", "s2")), "strong", 2) == {
         "validation_strength": 2, "robustness": 3, "cost": -2, "diversity": 1,
     }  # fmt: skip

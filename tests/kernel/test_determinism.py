@@ -1,4 +1,4 @@
-"""Equal input, clock and statistics give equal records to the byte, whoever is quicker."""
+"""Equal input, clock and statistics give identical records, whichever plugin is quicker."""
 
 import os
 import random
@@ -32,7 +32,7 @@ def test_a_parallel_run_leaves_what_a_sequential_one_does(turn: Callable[..., Ra
 
 @pytest.mark.rule("KERNEL-17", "KERNEL-18")
 def test_calls_are_shared_out_in_the_order_of_the_questions() -> None:
-    """It does not matter who asks first."""
+    """The order in which they ask makes no difference."""
     ran = SCRIPTED["few calls"]()
     assert [group.answer_markdown for group in ran.outcome.answer.groups[:3]] == [  # type: ignore[union-attr]
         "About one.", "About two.", "About three.",
@@ -48,7 +48,7 @@ def test_units_of_parallel_frames_have_numbers_of_their_own() -> None:
 
 @pytest.mark.rule("PLUGIN-27")
 def test_shipped_plugins_do_not_depend_on_the_process() -> None:
-    """Sets of words have another order in every process."""
+    """Sets of strings are ordered differently in every process."""
     digests = {
         subprocess.run(
             [sys.executable, "-m", "tests.kernel.recorded_turns"],
@@ -60,7 +60,7 @@ def test_shipped_plugins_do_not_depend_on_the_process() -> None:
 
 
 def test_the_shipped_turns_cover_what_can_happen() -> None:
-    """The digest above is worth something: it holds answers, refusals and several frames."""
+    """The digest above covers answers, refusals and several frames."""
     turns = list(shipped_turns())
     assert {ran.outcome.answer_status for ran in turns} == {"answered", "no-context"}
     names = {event.name for ran in turns for event in ran.events}
@@ -74,7 +74,7 @@ type Events = list[tuple[str, str]]
 
 
 def played(children: Frames, path: str, merged: Callable[[list[Events]], Events]) -> Events:
-    """Return the events of a frame and of those below it; `merged` says in which order children take turns."""
+    """Return the events of a frame and its descendants; `merged` gives the order of the children's events."""
     below = [played(child, f"{path}.{number}", merged) for number, child in enumerate(children, start=1)]
     return [(path, "opened"), *merged(below), (path, "closed")]
 

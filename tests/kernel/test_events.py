@@ -1,4 +1,4 @@
-"""Machine events and their stored form: one dataclass each, there and back without a loss."""
+"""Machine events and their stored form: one dataclass each, converted both ways without loss."""
 
 import json
 

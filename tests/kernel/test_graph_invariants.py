@@ -1,4 +1,4 @@
-"""Whatever a turn goes through, its graph is whole and its record the same again."""
+"""Invariants of the graph of any turn; its records are reproducible."""
 
 import pytest
 from hypothesis import given, settings
@@ -108,7 +108,7 @@ def assert_acyclic(edges):
 
 
 def assert_one_opener(graph):
-    """Trap 1: every execution but the first of its frame has exactly one opener; parallel frames share theirs."""
+    """Assert that each execution but the first of a frame has one opener, which parallel frames share (trap 1)."""
     openers: dict[str, int] = {}
     for edge in graph["edges"]:
         if edge["kind"] in ("flow", "retry", "child-frame"):
@@ -123,7 +123,7 @@ def assert_one_opener(graph):
 @settings(max_examples=30)
 @given(TURNS)
 def test_a_parallel_run_gives_the_graph_of_any_other(turn):
-    """Everything but the times is the same, whichever child came first."""
+    """Everything but the times is equal, whichever child ends first."""
     first, second = (trace_of(play(turn).records) for _ in range(2))
     assert without_times(first) == without_times(second)
 
@@ -140,7 +140,7 @@ def without_times(value):
 @settings(max_examples=30)
 @given(TURNS, st.integers(0, 400))
 def test_a_fold_of_any_beginning_is_drawable(turn, length):
-    """A running turn's picture: nodes may be open, edges never dangle."""
+    """The graph of a running turn may have open nodes; both ends of every edge exist."""
     graph = graph_of(play(turn).records[:length])
     known = {node["id"] for key in ("frames", "pluginExecutions", "controlNodes") for node in graph[key]}
     for edge in graph["edges"] + graph["controlEdges"]:

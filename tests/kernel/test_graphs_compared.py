@@ -1,4 +1,4 @@
-"""Two graphs aligned: each node once, within its frame, and what is alike beside what is alike."""
+"""Aligning two graphs: each node occurs once, within its frame, beside its equal in the other graph."""
 
 from collections import Counter
 from dataclasses import replace
@@ -19,7 +19,7 @@ def execution(path: str, plugin: str, frame: str = "frame-0") -> GraphExecution:
 
 
 def graph(*held: GraphExecution, frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
-    """Return a graph of a root and these frames `(id, purpose, label)` within it."""
+    """Return a graph of a root that contains these frames `(id, purpose, label)`."""
     root = ("frame-0", "turn", "turn")
     return Graph(
         root_frame_id="frame-0",

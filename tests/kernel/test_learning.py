@@ -1,4 +1,4 @@
-"""What finished turns teach planners: the counting table, moving averages, utilities."""
+"""The statistics that planners learn from finished turns: the counting table, moving averages, utilities."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def test_the_counting_table(
     success: float,
     sufficiency: float,
 ) -> None:
-    """An honest refusal leaves success alone, a rejection is the validator's success."""
+    """An honest refusal does not change the success rate; a rejection is a success of the validator."""
     found = after(called(stage, status))[plugin_key]
     assert counts(found) == counted
     assert (found.success, found.sufficiency) == (pytest.approx(success), pytest.approx(sufficiency))
@@ -106,7 +106,7 @@ def test_only_the_solver_that_was_judged_fails() -> None:
 def test_a_planner_is_judged_by_what_it_led_to(
     stages: list[tuple[str, str]], turn_failed: bool, counted: tuple[int, ...], sufficiency: float
 ) -> None:
-    """A planner of a failed turn has failed; only no-context lowers its sufficiency."""
+    """A failed turn is a failure of its planner; only no-context lowers the planner's sufficiency."""
     records = [called("planner", "success"), *(called(*item) for item in stages)]
     found = after(*records, turn_failed=turn_failed)[PLANNER]
     assert counts(found) == counted
@@ -131,7 +131,7 @@ def test_each_planner_answers_for_its_own_part_of_a_frame() -> None:
 
 @pytest.mark.rule("KERNEL-54")
 def test_utility_of_a_plugin_and_of_a_planner() -> None:
-    """with the cold start of K-55."""
+    """The values include the cold start of K-55."""
     assert utility("kb-plugin", untried("kb-plugin")) == pytest.approx(0.7 + 0.15 * 0.7 - 0.05)
     assert utility("mrp-plan-plugin", untried("mrp-plan-plugin")) == pytest.approx(0.7 - 0.05 - 0.25 * 0.1)
     worst = Experience(success=0, sufficiency=0, latency_ms=1e9, llm_calls=1e9)
@@ -183,7 +183,7 @@ def test_learning_is_a_pure_function(stages: list[StageRecord]) -> None:
 
 @pytest.mark.rule("PLUGIN-19")
 def test_the_machine_tells_enough_to_learn_from() -> None:
-    """A turn in which the first solver was rejected and the second one accepted."""
+    """In the turn, the first solver is rejected and the second one accepted."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     validator = plugin("val-plugin", "val-a", REJECT, lambda request, context: replace(REJECT, status="accepted"))
     ran = run(

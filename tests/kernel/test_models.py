@@ -1,4 +1,4 @@
-"""Models in a turn: who is tried, what is counted and recorded, what goes out early."""
+"""Models in a turn: which plugins are tried, how calls are counted and recorded, and streaming."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ LLM: dict[str, Any] = {"uses_llm": True, "model_roles": ("goal-fast",), "max_llm
 
 
 def ask(context: CallContext) -> str:
-    """Ask the call's model something."""
+    """Call the model of a plugin's call."""
     said = (HistoryMessage(role="user", content="?"),)
     prompt = Prompt(plugin_id="gs-llm", role="goal-fast", system="", messages=said)
     return context.model.call(prompt, context.write).text
 
 
 def asking(then: Any = None) -> Any:
-    """Return a solver's reply that asks the model first and forgets to say so."""
+    """Return a solver's reply that calls the model and does not report the call."""
 
     def reply(request: SolveInput, context: CallContext) -> Solution:
         text = ask(context)
@@ -54,12 +54,12 @@ def finished(ran: Ran, stage: str = "goal-solver") -> list[dict[str, Any]]:
     return [item for item in ran.named("plugin.finished") if started[item["executionId"]]["stage"] == stage]
 
 
-# --- Who is tried --------------------------------------------------------------------------------------------
+# --- Candidates ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("INTENT-6", "PLUGIN-31", "ROLE-8")
 def test_without_a_model_only_plugins_that_need_none_are_tried() -> None:
-    """As if the others were not there."""
+    """The others are treated as not registered."""
     plain = plugin("gs-plugin", "gs-a", solution("Because."))
     bare = played(plain, is_validated=False)
     others = (
@@ -111,7 +111,7 @@ def test_with_a_model_they_are_candidates_like_any_other() -> None:
     assert ran.outcome.answer_text == "It is so."
 
 
-# --- What is counted and recorded ------------------------------------------------------------------------------
+# --- Counting and recording ------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("PLUGIN-26")
@@ -133,7 +133,7 @@ def test_calls_of_a_plugin_that_raises_count() -> None:
 
 @pytest.mark.rule("PLUGIN-26")
 def test_calls_of_a_plugin_that_hangs_count() -> None:
-    """It has called, and does not come back."""
+    """The plugin calls the model and does not return."""
     import threading
 
     release = threading.Event()
@@ -166,13 +166,13 @@ def test_used_calls_are_gone_for_the_plugins_that_follow() -> None:
 @pytest.mark.parametrize("failure", [ModelFailed("broken"), ModelTimeout("slow")])
 @pytest.mark.parametrize("questions", [("why",), ("why", "how")])
 def test_a_turn_that_fails_for_its_provider_carries_its_code(failure: ModelFailed, questions: tuple[str, ...]) -> None:
-    """Also from child frames."""
+    """This includes child frames."""
     ran = played(solver(asking()), model=ScriptedModel(failure), detection=detection(*questions))
     assert ran.outcome.error is not None
     assert ran.outcome.error["code"] == failure.code
 
 
-# --- What goes out early ---------------------------------------------------------------------------------------
+# --- Streaming -------------------------------------------------------------------------------------------------
 
 
 def deltas(ran: Ran) -> str:
@@ -242,7 +242,7 @@ def test_an_answer_that_was_not_begun_may_be_followed() -> None:
 
 
 def test_a_solver_that_writes_for_ever_is_given_up() -> None:
-    """Its words do not keep the clock from being looked at."""
+    """The time limit is checked while it writes."""
 
     def babble(request: SolveInput, context: CallContext) -> Solution:
         while not context.stopped():

@@ -1,4 +1,4 @@
-"""What a turn leaves on record: branches, results, candidates, closures, the trace and its graph."""
+"""The records of a turn: branches, results, candidates, closures, the trace and its graph."""
 
 import threading
 
@@ -66,7 +66,7 @@ def test_a_candidate_says_what_it_is_compared_by():
 
 @pytest.mark.rule("KERNEL-25", "KERNEL-35")
 def test_a_result_below_the_floor_keeps_its_records():
-    """Where another one reaches it; one that reaches it too is suspended."""
+    """This is so where another result reaches the floor; further ones that reach it are suspended."""
     judge = plugin("val-plugin", "val-a", RuntimeError("boom"), ACCEPT)
     ran = turn(3, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1), judge)
     assert ran.outcome.answer_text == "Second."
@@ -157,7 +157,7 @@ def test_the_trace_has_the_parts_of_the_specification():
 
 @pytest.mark.rule("GRAPH-1")
 def test_the_message_at_the_head_of_a_trace_is_cut():
-    """The whole is the input of the root frame."""
+    """The input of the root frame has the whole message."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")),
         plugin("gs-plugin", "gs-a", solution("Because.")), message="x" * 501,

@@ -1,4 +1,4 @@
-"""What every stage keeps to: candidates and their order, what plugins and planners are told, limits."""
+"""Rules of every stage: candidates and their order, the input of plugins and planners, limits."""
 
 from dataclasses import fields, replace
 
@@ -67,7 +67,7 @@ def test_planners_are_tried_in_order_and_four_at_most(chosen, expected):
 )
 @pytest.mark.parametrize("chosen", ["nobody", "preferred", "pinned"])
 def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, names):
-    """Whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
+    """This holds for any order of the planner or the defaults; after a preference, the fallbacks follow."""
     last = names[-1]
     expected = {"nobody": [*names], "preferred": [last, *names[:-1]], "pinned": [last]}
     choice = {"preferred": {"preferences": Selection(**{part: last})}, "pinned": {"pins": Selection(**{part: last})}}
@@ -92,7 +92,7 @@ def test_no_more_candidates_of_a_stage_are_tried_than_the_limit():
 
 @pytest.mark.rule("PLUGIN-20")
 def test_a_plan_is_fitted_to_what_is_registered_for_the_stage():
-    """A planner orders; what it names for the wrong stage, or nobody knows, is not run."""
+    """Plugins of another stage, and unknown ones, are removed from a planner's order."""
     orders = plan(kbs=("gs-a", "kb-z", "kb-a"), solvers=("kb-a", "gs-z", "gs-a"))
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", orders))
     made = ran.named("plan.made")[0]["plan"]
@@ -108,7 +108,7 @@ def test_validators_run_cheap_first_until_a_rejection():
     assert stages_of(ran, "validation") == ["val-z", "val-a", "val-b"]
 
 
-# --- What plugins are told -----------------------------------------------------------------------------------
+# --- Input of plugins ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("TURN-2", "PLUGIN-1", "PLUGIN-5")
@@ -167,7 +167,7 @@ def test_a_planner_that_has_nothing_to_add_keeps_its_plan():
 
 @pytest.mark.rule("PLUGIN-18", "KERNEL-45", "KERNEL-47")
 def test_a_planner_hears_which_families_were_tried():
-    """At a level that asks for another family."""
+    """This is so at a level that requires another family."""
     deciding = planner("planner-a", plan(kbs=("kb-a", "kb-b")))
     ran = run(detector(detection("why")), kb("kb-a"), kb("kb-b", "another"), solver(), deciding, level=3)
     assert deciding.asked[1].covered_families == ()
@@ -187,7 +187,7 @@ def test_a_lifecycle_event_has_every_part_of_its_envelope():
 
 
 def deactivating(*places):
-    """Return a detection of three questions, the seeds of some deactivated."""
+    """Return a detection of three questions; the seeds of some are deactivated."""
     found = detection("one", "two", "three")
     lines = [f'@z{place} deactivate $s{place} "covered elsewhere"' for place in places]
     return replace(found, intent_document="\n".join([found.intent_document, *lines]))
@@ -214,7 +214,7 @@ def test_a_message_without_runnable_seeds_goes_to_the_next():
 
 @pytest.mark.rule("KERNEL-15")
 def test_dependent_questions_stay_in_one_frame():
-    """Read from the admitted seeds, not from the text."""
+    """The dependence is in the admitted seeds; the text is not read."""
     found = detection("one", "two")
     dependent = replace(found, intent_document=f"{found.intent_document}\n@r1 split_from $s2 $s1")
     ran = run(detector(dependent), kb(), solver())
@@ -289,7 +289,7 @@ def evidence(claims, guiding=()):
 @pytest.mark.rule("KERNEL-24")
 @given(CLAIMS, CLAIMS)
 def test_a_profile_does_not_depend_on_the_order_of_units(claims, guiding):
-    """Guidance is part of it."""
+    """The profile includes guidance."""
     found = evidence_profile_hash([evidence(claims, guiding)])
     assert found == evidence_profile_hash([evidence(claims[::-1], guiding[::-1])])
     assert (found == evidence_profile_hash([evidence(claims)])) is (set(guiding) <= set(claims))

@@ -1,4 +1,4 @@
-"""Tasks answered by their parts: who asks for it, what the child frames get, and what comes back."""
+"""Tasks that are split into subtasks: which plugins request it, the child frames' input, and the joined answer."""
 
 import time
 from dataclasses import replace
@@ -13,7 +13,7 @@ SPLIT = Solution(status="needs-decomposition")
 
 
 def task(target, *goals):
-    """Return a detection of one intent with admitted subproblems."""
+    """Return a detection of one intent with subproblems."""
     return detection(target, goals=goals)
 
 
@@ -22,7 +22,7 @@ def planner(*replies):
 
 
 def deciding(phase, purpose=None):
-    """Return a planner's reply that decomposes at one phase of the root frame."""
+    """Return a planner's reply that decomposes in one phase of the root frame."""
 
     def reply(request, context):
         decompose = request.phase == phase and context.frame_depth == 0
@@ -33,7 +33,7 @@ def deciding(phase, purpose=None):
 
 
 def solver(by_target, **changes):
-    """Return a solver that answers each task as told: a text, None, a solution, an exception or a function."""
+    """Return a solver with a reply for each task: a text, None, a solution, an exception or a function."""
 
     def reply(request, context):
         told = by_target.get(request.evidence[0].intent.target, "Somehow.")
@@ -58,7 +58,7 @@ def frames(ran):
 
 @pytest.mark.rule("LANG-22", "BUILTIN-40", "KERNEL-4", "KERNEL-6")
 def test_decomposition_opens_a_child_frame_for_each_subproblem():
-    """The group stays the root's, whatever happened below."""
+    """The answer group belongs to the root frame, whatever happens in the children."""
     ran = turn(task("all", "cost", "weight"), solver({"all": SPLIT, "cost": "Ten. [1]", "weight": "Two. [1]"}))
     assert [frames(ran)[child]["purpose"] for child in ("frame-0.1", "frame-0.2")] == ["subtask-decomposition"] * 2
     [group] = ran.outcome.answer.groups
@@ -81,7 +81,7 @@ def test_parts_come_back_in_their_order_whoever_is_first():
 
 @pytest.mark.rule("KERNEL-2", "KERNEL-53")
 def test_a_decomposing_plan_opens_children_before_solvers():
-    """For the purpose that the planner names."""
+    """They have the purpose that the planner names."""
     solving = solver({"cost": "Ten."})
     ran = turn(task("all", "cost"), solving, planner(deciding("post-kb", "strategy-guidance")))
     assert [request.evidence[0].intent.target for request in solving.asked] == ["cost"]
@@ -108,7 +108,7 @@ def test_with_a_pinned_solver_the_planner_is_not_asked_to_split():
 
 @pytest.mark.rule("DECISION-48", "KERNEL-5")
 def test_a_detector_finds_parts_where_no_subproblem_is_given():
-    """What it finds beside them is staged with the turn's units, under numbers of its frame."""
+    """The units that it also finds are staged with the turn's, with ids of its frame."""
     detected = [detection("cost and weight", claims=["a"]), detection("cost", "weight", claims=["a", "b"])]
     told = {"cost and weight": SPLIT, "cost": "Ten.", "weight": "Two."}
     ran = turn(detected, solver(told))
@@ -136,7 +136,7 @@ def test_a_detector_that_finds_nothing_leaves_the_task_whole():
 
 @pytest.mark.rule("KERNEL-12", "ANSWER-7")
 def test_a_solver_that_cannot_be_helped_refused_honestly():
-    """A request to split that leads nowhere is no failure of the turn."""
+    """A split without a result does not fail the turn."""
     ran = turn([detection("all"), detection("all")], solver({"all": SPLIT}))
     assert (ran.outcome.status, ran.outcome.answer_status) == ("succeeded", "no-context")
     [result] = ran.named("result.recorded")
@@ -153,7 +153,7 @@ def test_at_the_depth_limit_no_frame_opens_and_it_is_recorded():
 
 @pytest.mark.rule("KERNEL-3")
 def test_nested_decomposition_stops_at_the_depth_limit():
-    """Each level splits a part off; at depth 3 the frame does without."""
+    """Each level splits off a subtask; the frame at depth 3 goes on without."""
     detected = [detection("all parts")] + [detection(f"part {depth} a", f"part {depth} b") for depth in range(20)]
     splitting = plugin("gs-plugin", "gs-a", SPLIT)
     ran = turn(detected, splitting)
@@ -174,7 +174,7 @@ def test_a_part_that_fails_is_warned_of_and_the_others_stand():
 
 @pytest.mark.rule("TURN-16")
 def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
-    """A rejection leaves the frame to its other ways."""
+    """After a rejection, the frame tries its other candidates."""
     validator = plugin(
         "val-plugin",
         "val-a",
@@ -188,7 +188,7 @@ def test_the_joined_answer_is_validated_as_an_answer_to_the_task():
 
 @pytest.mark.rule("PLUGIN-25", "KERNEL-18")
 def test_children_draw_on_the_calls_of_the_turn():
-    """What the first one used is gone for the second."""
+    """Calls of the first child are not available to the second."""
 
     def paid(request, context):
         found = solution("Ten.")(request, context)

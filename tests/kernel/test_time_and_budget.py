@@ -1,4 +1,4 @@
-"""Turns and plugins that take too long, are stopped, or cost too much."""
+"""Turns and plugins that exceed time limits, are stopped, or exceed a budget."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from tests.kernel.test_turn import detector, kb, solver, statuses
 
 @pytest.mark.rule("KERNEL-19")
 def test_a_plugin_that_hangs_is_left_behind():
-    """Its execution is an error, the next candidate takes over."""
+    """Its execution is an error, and the next candidate is tried."""
     release = threading.Event()
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
@@ -100,7 +100,7 @@ def test_quick_plugins_run_on_the_turns_thread_others_do_not():
 
 @pytest.mark.rule("KERNEL-19")
 def test_a_quick_plugin_that_is_late_gives_way():
-    """It is told to stop at its time limit, and what it gives then does not count."""
+    """It is told to stop at its time limit, and its later result is ignored."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
 
     def wait(request, context):

@@ -1,4 +1,4 @@
-"""One turn through the machine: success, retries, failure; what the outcome and the graph then hold."""
+"""One turn of the machine: success, retries and failure, with the outcome and the graph."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ def ok_turn(**changes):
 
 @pytest.mark.rule("UNIT-9")
 def test_a_detectors_wrong_hash_is_recorded():
-    """The turn goes on."""
+    """The turn continues."""
     told = detection("why", claims=["a"])
     wrong = replace(told, context_document=f"{told.context_document}\n@h1 set $k1 hash {'0' * 64}")
     warning = "The hash given for session::turn::unit-000 does not fit the content and was ignored."
@@ -82,7 +82,7 @@ def test_units_are_staged_under_the_turns_ids_before_retrieval():
 
 @pytest.mark.rule("DECISION-23", "KERNEL-9", "GRAPH-11")
 def test_stages_follow_each_other_by_recorded_edges():
-    """Detector, planner, retriever, planner again, solver, validator; one opener each."""
+    """The order is detector, planner, retriever, planner, solver, validator; each has one opener."""
     graph = graph_of(ok_turn().records)
     flows = [(edge["from"], edge["to"]) for edge in graph["edges"] if edge["kind"] == "flow"]
     ids = [node["id"] for node in graph["pluginExecutions"]]
@@ -103,7 +103,7 @@ def test_payloads_leave_out_only_empty_fields_of_units():
 
 @pytest.mark.rule("TURN-7", "TURN-8", "LANG-4")
 def test_the_next_detector_is_tried_when_a_document_is_refused():
-    """A refused document is an error of that execution, with its diagnostics."""
+    """The refused document is an error of its execution, with the diagnostics."""
     bad = Detection(status="success", intent_document="@i1 intnt define")
     second = plugin("sd-plugin", "sd-b", detection("why"))
     ran = run(detector(bad), second, kb(retrieval("fact")), solver(solution("Because.")))
@@ -174,7 +174,7 @@ def test_retrieval_stops_at_the_first_sufficient_result():
 
 @pytest.mark.rule("TURN-15", "KERNEL-21")
 def test_another_view_is_taken_when_no_solver_held():
-    """step 2: the next KB plugin's result."""
+    """The next view is that of the next KB plugin."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = kb(retrieval("better"), plugin_id="kb-b")
     answers = solver(solution(None), solution("Because."))
@@ -197,7 +197,7 @@ def test_the_same_solver_never_sees_the_same_evidence_twice():
 
 @pytest.mark.rule("KERNEL-23")
 def test_a_heavier_planner_tries_only_what_is_new():
-    """Evidence on which every solver failed is neither retrieved nor planned for again."""
+    """Evidence with which every solver failed is not retrieved or planned for again."""
     first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-c", "kb-b", "kb-a")))
     kbs = [kb(retrieval(f"fact {name}"), plugin_id=f"kb-{name}") for name in "abc"]
@@ -222,7 +222,7 @@ def test_a_heavier_planner_without_anything_new_ends_quietly():
 
 
 def test_a_skipped_view_is_used_without_a_new_call():
-    """A planner's fullest insufficient view goes first; the others wait for the next planner."""
+    """The largest insufficient view is used first; the others are kept for the next planner."""
     first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
     second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-a",)))
     small, full = kb(retrieval("x", sufficient=False)), kb(retrieval("y", "z", sufficient=False), plugin_id="kb-b")
@@ -310,7 +310,7 @@ def test_one_failed_child_does_not_sink_the_others():
 
 @pytest.mark.rule("API-19")
 def test_when_every_child_fails_the_error_names_what_they_tried():
-    """Each once, in the order of the children."""
+    """Each is named once, in the order of the children."""
     ran = run(
         detector(detection("one", "two")), kb(retrieval("fact")), solver(RuntimeError("boom")),
         solver(RuntimeError("bang"), plugin_id="gs-b"),
@@ -348,7 +348,7 @@ def test_two_runs_with_the_same_clock_give_the_same_record():
 
 @pytest.mark.rule("TURN-32")
 def test_a_machine_defect_fails_the_turn_without_its_text():
-    """A planner's order that is no tuple breaks the loop, not the caller."""
+    """A planner's order that is no tuple fails the turn and raises nothing to the caller."""
     broken = plugin("mrp-plan-plugin", "planner-a", lambda request, context: plan(kbs=(None,))(request, context))
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("x")), broken)
     assert ran.outcome.status == "failed"

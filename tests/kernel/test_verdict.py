@@ -1,4 +1,4 @@
-"""The line that says what decided a turn: made from the record alone."""
+"""The verdict of a turn, which is made only from its records."""
 
 from dataclasses import replace
 from typing import Any

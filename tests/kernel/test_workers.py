@@ -1,4 +1,4 @@
-"""The threads of plugin calls: lent, given back, or left behind with a call that takes too long."""
+"""The threads of plugin calls: reused, or abandoned with a call that takes too long."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ WAIT_SECONDS = 10
 
 
 class TellingLock:
-    """A lock that calls `released` once, right after the next time it was given back."""
+    """A lock that calls `released` once, after its next release."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -40,7 +40,7 @@ def test_a_call_abandoned_on_return_keeps_its_thread() -> None:
 
     abandon = workers.submit(work, returned.put)
     started.get(timeout=WAIT_SECONDS)
-    lock.released = abandon  # between what the thread decides and what it then does
+    lock.released = abandon  # between the thread's decision and its effect
     go_on.put(None)
     assert returned.get(timeout=WAIT_SECONDS).result() == "late"
     workers.submit(lambda: "next", returned.put)

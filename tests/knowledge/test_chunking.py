@@ -1,4 +1,4 @@
-"""Chunks and their places."""
+"""Chunks and their positions."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -148,7 +148,7 @@ def sizes(text: str) -> list[int]:
 
 @pytest.mark.rule("INGEST-6", "INGEST-9")
 def test_every_kind_of_chunk() -> None:
-    """Headings, then blank lines, then sentence ends, then nothing at all."""
+    """The boundaries are headings, else blank lines, else ends of sentences, else none."""
     sentences_, word = "A sentence of some length. " * 6, "x" * 100
     markdown = f"Before.\n\n# Short\nIt is.\n\n## Long\n\n{'A paragraph. ' * 3}\n\n{sentences_}\n\n{word}"
     kinds = [

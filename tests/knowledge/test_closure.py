@@ -1,4 +1,4 @@
-"""The closure over triples: sound, bounded, the same in any order, with proofs that can be checked by hand."""
+"""The closure over triples: sound, bounded, independent of order, with proofs that can be checked by hand."""
 
 import math
 import random
@@ -49,7 +49,7 @@ def stated_links(draw: st.DrawFn) -> list[Triple]:
 
 
 def keys_by_brute_force(links: list[Triple], depth: int) -> set[tuple[str, str, str]]:
-    """Return what the rules give in that many rounds, by trying every pair."""
+    """Return the results of the rules after this number of rounds, by trying every pair."""
     stated = {item.key for item in links}
     known = set(stated)
     for _ in range(depth):
@@ -167,7 +167,7 @@ FACT = re.compile(r"fact \[(.+)\]: (.+) ([\d.]+)")
 
 
 def check_by_hand(lines: tuple[str, ...], triples: dict[str, str]) -> str:
-    """Return what the last line of a proof says, once every line has been checked against the rules and the units."""
+    """Check every line of a proof against the rules and the units; return the statement of the last line."""
     known: dict[str, float] = {}
     for line in lines:
         if fact := FACT.fullmatch(line):

@@ -1,4 +1,4 @@
-"""Unit trees of sources."""
+"""Trees of units made from sources."""
 
 import pytest
 from hypothesis import given
@@ -114,7 +114,7 @@ def test_a_section_cut_into_chunks_is_one_section() -> None:
 
 @pytest.mark.rule("UNIT-7", "UNIT-15")
 def test_origins_have_the_final_ids_of_their_chunk() -> None:
-    """Two chunks may call their units alike; what is no unit of the chunk keeps its id."""
+    """Two chunks may use equal ids; an id that names no unit of the chunk is kept."""
     chunks = [Chunk(text="x", char_start=0, char_end=1, chunk_type="paragraph-block")] * 2
     said = [
         unit("k1", "A.", topic="t"),

@@ -1,4 +1,4 @@
-"""The shared choice of evidence and guidance."""
+"""The selection of evidence and guidance that plugins share."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def test_role_and_session_raise_a_unit() -> None:
 
 @pytest.mark.rule("POLICY-33", "POLICY-36", "FOLLOWUP-22", "FOLLOWUP-24", "FOLLOWUP-27")
 def test_documents_in_use_rank_higher_by_their_words_once() -> None:
-    """0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
+    """The score 0.80 becomes 0.92 and exceeds 0.85; 0.70 becomes 0.805 and exceeds 0.75."""
     for score, other, raised in ((0.8, 0.85, 0.92), (0.7, 0.75, 0.805)):
         in_use = replace(candidate("a", score), is_in_use=True)
         assert round(fused_score(in_use, ()).value, 9) == raised
@@ -59,7 +59,7 @@ def test_documents_in_use_rank_higher_by_their_words_once() -> None:
 
 
 def test_a_document_in_use_pushes_nothing_out() -> None:
-    """It is lifted among what is returned; what the limit cuts stays the same."""
+    """Only the order of the returned units changes, not which ones the limit removes."""
     candidates = [candidate("a", 0.9), candidate("b", 0.88), candidate("c", 0.8)]
     profile = replace(PROFILE, max_results=2)
     biased = [replace(item, is_in_use=item.unit.id in ("b", "c")) for item in candidates]

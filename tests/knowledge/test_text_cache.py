@@ -1,4 +1,4 @@
-"""Caches of texts: what they hold is counted and bounded, all of them together."""
+"""Caches of texts: their total size is counted and limited."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

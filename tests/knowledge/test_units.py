@@ -1,4 +1,4 @@
-"""Fields, hashes, identities, promotion."""
+"""Fields, hashes, identities and promotion of units."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The closed lists of words are those of the specification."""
+"""The closed vocabularies are those of the specification."""
 
 import pytest
 

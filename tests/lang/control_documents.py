@@ -1,4 +1,4 @@
-"""Hypothesis strategies: well-formed documents of every object kind, and damaged ones."""
+"""Hypothesis strategies for control documents: well-formed ones of every object kind, and damaged ones."""
 
 import random
 import string
@@ -34,7 +34,7 @@ UNIT_FIELDS = sorted(
 
 
 def values_of(type_: ValueType) -> st.SearchStrategy[Value]:
-    """Return values a field of this type can have."""
+    """Return a strategy for the values of a field of this type."""
     if isinstance(type_, AtomOf):
         return st.sampled_from(type_.values)
     if isinstance(type_, AtomList):
@@ -54,7 +54,7 @@ def values_of(type_: ValueType) -> st.SearchStrategy[Value]:
 
 
 class _Document:
-    """Statements in an order that is random except that a constructor comes before what refers to it."""
+    """Statements in random order, with each constructor before its references."""
 
     def __init__(self, draw: Callable[..., Value]) -> None:
         self.draw = draw

@@ -1,4 +1,4 @@
-"""The golden documents of SOP-37: vectors/*.sop with what is expected of each in vectors/verdicts.json."""
+"""The golden documents of SOP-37: vectors/*.sop, with their expected results in vectors/verdicts.json."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "vectors"
 
 @dataclass(frozen=True)
 class Vector:
-    """One document; `diagnostics` is empty when it is to be admitted."""
+    """One document; `diagnostics` is empty if it must be admitted."""
 
     name: str
     kind: str
@@ -21,7 +21,7 @@ class Vector:
     text: str
 
     def admit(self, text: str | None = None) -> AdmittedDocument:
-        """Admit the document, or `text` in its place, with the vector's frames injected."""
+        """Admit the document, or `text` instead, with the vector's injected frames."""
         return admit(self.text if text is None else text, self.kind, dict.fromkeys(self.frames, "frame"))
 
 

@@ -1,4 +1,4 @@
-"""One cause gives one diagnostic."""
+"""Each error gives one diagnostic, without consequential ones."""
 
 import pytest
 
@@ -10,7 +10,7 @@ BRANCH = VECTORS["A13"].text.splitlines()[:10]
 
 
 def findings(text: str, kind: str = "context", **refs: str) -> list[tuple[str, int, str | None]]:
-    """Return code, line and field of every diagnostic, an empty list if the document is admitted."""
+    """Return the code, line and field of every diagnostic; the list is empty if the document is admitted."""
     try:
         admit(text, kind, refs)
     except ControlLanguageError as error:
@@ -53,7 +53,7 @@ def test_a_damaged_line_is_one_cause(vector: Vector, damage: str) -> None:
         is_same = [item.split() for item in changed] == [line.split()]
         expected = 0 if is_same else 1
         if damage == "too short" and line.split()[1] == "result":
-            expected = 2  # the record it linked is not named any more, so nothing tells that it is meant
+            expected = 2  # the record that it linked has no name any more, so the link cannot be resolved
         found = count_findings(vector, lines[:number] + changed + lines[number + 1 :])
         assert found == expected, changed
 

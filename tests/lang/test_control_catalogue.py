@@ -1,4 +1,4 @@
-"""The language's tables are those of the specification: commands, fields, kinds of document."""
+"""The tables of the control language equal those of the specification: commands, fields, kinds of document."""
 
 import ast
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_arity_is_exact(name: str, change: int) -> None:
 
 @pytest.mark.rule("LANG-2")
 def test_the_language_calls_nobody() -> None:
-    """Neither a plugin nor a model can be reached from it."""
+    """It can call neither a plugin nor a model."""
     package = Path(mrpvm.lang.__file__).parent
     imported = {
         node.module or ""

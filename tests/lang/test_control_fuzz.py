@@ -1,4 +1,4 @@
-"""Damaged documents: admission answers with an admitted document or with diagnostics, never with anything else."""
+"""Damaged documents: admission returns an admitted document or diagnostics, and never raises anything else."""
 
 import os
 import random
@@ -21,7 +21,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 def check(text: str, kind: DocumentKind) -> None:
-    """Admit `text`: what is admitted survives a round trip, what is refused says where and why."""
+    """Admit `text`: an admitted document survives a round trip, a refused one has diagnostics with places."""
     try:
         document = admit(text, kind, {"f1": "frame"})
     except ControlLanguageError as error:
@@ -31,7 +31,7 @@ def check(text: str, kind: DocumentKind) -> None:
 
 
 def check_diagnostics(text: str, error: ControlLanguageError) -> None:
-    """Every diagnostic has a place in the text, in document order, and can be shown."""
+    """Assert that diagnostics have places in the text, are in document order, and can be shown."""
     lines = text.split("\n")
     places = [(diagnostic.line, diagnostic.column) for diagnostic in error.diagnostics]
     assert places
@@ -47,7 +47,7 @@ def check_diagnostics(text: str, error: ControlLanguageError) -> None:
 @pytest.mark.mutation
 @pytest.mark.parametrize("part", range(PARTS))
 def test_damaged_vectors(part: int) -> None:
-    """2,000 documents, 20,000 in `.ci/run`, 200,000 in `make fuzz`."""
+    """The test tries 2,000 documents, in `.ci/run` 20,000, and in `make fuzz` 200,000."""
     chance = random.Random(f"{SEED}:{part}")
     names, kinds = sorted(VECTORS), list(DocumentKind)
     for _ in range(DOCUMENTS_A_PART):

@@ -1,6 +1,6 @@
-"""What a refused document's diagnostics look like, held in vectors/reports.txt.
+"""The printed diagnostics of refused documents, stored in vectors/reports.txt.
 
-After a wanted change write the file anew with MRPVM_UPDATE_GOLDEN=1 and read the difference.
+After an intended change, write the file again with MRPVM_UPDATE_GOLDEN=1 and review the difference.
 """
 
 import os

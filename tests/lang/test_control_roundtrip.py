@@ -14,7 +14,7 @@ MAPS = (
 
 
 def assert_round_trip(document: AdmittedDocument) -> None:
-    """Equality of dictionaries does not see their order, so it is compared on its own."""
+    """Assert equality; dictionaries ignore order in comparisons, so the order is compared separately."""
     text = serialize(document)
     again = admit(text, document.kind, document.external_refs)
     assert again == document

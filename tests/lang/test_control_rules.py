@@ -1,4 +1,4 @@
-"""Rules of admission beyond the vectors: kinds, values, life cycles, hierarchy, injected objects."""
+"""Rules of admission that the vectors do not cover: kinds, values, life cycles, hierarchy, injected objects."""
 
 from itertools import pairwise
 
@@ -151,7 +151,7 @@ def test_a_unit_without_a_body_has_what_it_says_as_its_body() -> None:
     "said", ["def f():\n    return  1\t# one\n", "Ünïcode\u2003wide  e\u0301", '{"a": [1, 2]}', "# @x $y [z]"]
 )
 def test_content_stays_as_it_was_written(said: str) -> None:
-    """Code, data and prose alike; nothing of it is normalised."""
+    """Code, data and prose are not normalised."""
     written = quote(said)
     unit = admit(f"{KNOWLEDGE}@y set $k1 claim {written}\n@z set $k1 textBody {written}\n", "context").kus["k1"]
     assert unit.claim == unit.text_body == said

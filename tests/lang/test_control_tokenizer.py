@@ -1,4 +1,4 @@
-"""Lines, tokens and their places."""
+"""Lines, tokens and their positions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Control text written by plugins admits to what they meant, whatever the text."""
+"""Control text written by plugins is admitted with the intended values, for any text."""
 
 import pytest
 from hypothesis import given

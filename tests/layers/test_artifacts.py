@@ -1,4 +1,4 @@
-"""What a plugin derives from units goes with them through forks and views, and is nobody else's."""
+"""Artifacts that a plugin derives from units: available in forks and views, and only to that plugin."""
 
 from collections.abc import Callable
 
@@ -78,17 +78,17 @@ def test_a_drafts_artifacts_are_its_own_until_a_save(base: KnowledgeBase, sessio
         assert port(seen).artifacts("1", [unit_id]) == {}
         assert port(seen).source_artifacts("manual") == {}
     saved = save_session_kb(session)
-    assert port(other).artifacts("1", [unit_id]) == {}  # it mounted the base before
+    assert port(other).artifacts("1", [unit_id]) == {}  # it mounted the base earlier
     mount_base(other, saved, reason="test")
     for seen in (saved, session, other):
         assert port(seen).artifacts("1", [unit_id]) == {unit_id: b"r"}
         assert dict(port(seen).source_artifacts("manual")) == {"figures": b"f"}
         assert port(seen, "kb-theirs").source_artifacts("manual") == {}
-    assert UnitArtifact.objects.count() == 1  # nothing was copied
+    assert UnitArtifact.objects.count() == 1  # no artifact was copied
 
 
 def test_what_is_not_in_view_or_gone_is_left_out(session: Session, filled: KnowledgeBase) -> None:
-    looking = port(filled)  # the session mounted the base before there was anything in it
+    looking = port(filled)  # the session mounted the base while it was empty
     port(filled).keep_artifacts("1", SOME)
     assert port(session).artifacts("1", ["pump"]) == {}
     port(session).keep_artifacts("1", {"pump": b"not mine to keep"})

@@ -1,4 +1,4 @@
-"""Units written into layers: whatever they say, they come back as they were, and what they are found by with them."""
+"""Units written into layers are read back unchanged, with their index entries, for any text."""
 
 from collections import Counter
 from typing import Any

@@ -1,4 +1,4 @@
-"""Packed postings find what rows find: the same units, scores and shares to the last bit."""
+"""Packed postings give the same results as rows: identical units, scores and their parts."""
 
 import random
 import re
@@ -82,7 +82,7 @@ def stemmed(word: str) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_packed_is_found_as_before(seed: int) -> None:
-    """Packed layers with equal scores in all of them, hidden units, and conversations on top, between and within."""
+    """The layers have equal scores, hidden units, and conversations above, between and in packed layers."""
     chance = random.Random(seed)
     layers: list[KnowledgeLayer] = []
     for number in range(4):
@@ -106,7 +106,7 @@ def test_what_is_packed_is_found_as_before(seed: int) -> None:
 def test_utterances_are_found_with_neighbours_among_many(
     settings: Settings,
 ) -> None:
-    """The bound of utterances that are looked at with their neighbours counts utterances alone, packed or not."""
+    """The limit of utterances that are read with their neighbours counts only utterances, packed or not."""
     settings.MRPVM_SPREAD_UTTERANCES = 3
     others = [make_unit(f"other-{number:02}", "pump pump pump", topic=f"n{number}") for number in range(20)]
     talk = [
@@ -144,7 +144,7 @@ def test_a_term_with_many_lengths_keeps_them_all() -> None:
 
 @pytest.mark.django_db
 class TestPacking:
-    """What is packed, when, and what is done with what is left over."""
+    """Which layers are packed, when, and what happens to leftovers."""
 
     @pytest.fixture
     def base(self, settings: Settings) -> KnowledgeBase:
@@ -161,7 +161,7 @@ class TestPacking:
         before = answers(base.head)
         assert pack_large_layers() == 2
         assert PackedLayer.objects.get(layer__own_unit_count=40).unit_count == 40
-        assert PackedLayer.objects.get(layer__own_unit_count=9).unit_count == 0  # all of them were said
+        assert PackedLayer.objects.get(layer__own_unit_count=9).unit_count == 0  # all of them are utterances
         assert pack_large_layers() == 0
         assert answers(base.head) == before
 
@@ -175,9 +175,9 @@ class TestPacking:
     ) -> None:
         pack_large_layers()
         found = SessionKnowledge(EffectiveView.of_layer(base.head))
-        with django_assert_max_num_queries(6):  # resolves the view by one, looks around utterances by two
+        with django_assert_max_num_queries(6):  # one resolves the view, two read neighbours of utterances
             found.search({"pump": 1.0}, 1000)
-        with django_assert_max_num_queries(6):  # puts equal scores in order by one
+        with django_assert_max_num_queries(6):  # one orders equal scores
             found.search({"rotor": 1.0}, 3)
 
     @pytest.mark.skipif(connection.vendor != "postgresql", reason="Only PostgreSQL plans by statistics.")

@@ -1,4 +1,4 @@
-"""Search over a chain of layers equals an index built from a physical copy of what the chain shows: rank and score."""
+"""Search over a chain of layers gives the ranks and scores of an index over a copy of its visible units."""
 
 import random
 from collections import Counter
@@ -52,7 +52,7 @@ KINDS = KnowledgeLayer.Kind
 
 @dataclass
 class Copied:
-    """A layer as plain Python data: what it adds and removes."""
+    """The units that a layer adds and removes, as plain Python data."""
 
     parent: "Copied | None"
     units: dict[int, KnowledgeUnit] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Copied:
 
 @dataclass
 class Stack:
-    """A session's two layers in the database, beside their copies."""
+    """A session's two layers in the database, and their copies."""
 
     draft: KnowledgeLayer
     journal: KnowledgeLayer
@@ -110,7 +110,7 @@ def search_copy(units: Mapping[int, KnowledgeUnit], query: Mapping[str, float]) 
 
 
 class Walk:
-    """A random life of several sessions over one growing tree of layers."""
+    """Random actions of several sessions over one growing tree of layers."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -128,7 +128,7 @@ class Walk:
         return Stack(draft, create_layer(KINDS.JOURNAL, draft), draft_copy, Copied(draft_copy))
 
     def new_units(self) -> list[KnowledgeUnit]:
-        # Few words, short texts and ids out of order: equal hashes, equal scores and every kind of neighbour occur.
+        # Few words, short texts and unordered ids give equal hashes, equal scores and every kind of neighbour.
         return [
             make_unit(
                 f"{self.random.randrange(1000):03}-{next(self.numbers)}",

@@ -154,7 +154,7 @@ def test_a_change_in_one_session_moves_no_score_in_another() -> None:
 
 
 class TestEqualHashes:
-    """One fact is shown and counted once, in the highest layer that states it."""
+    """Units with equal hashes are visible and counted once, in the highest layer that has one."""
 
     pytestmark = pytest.mark.django_db
 
@@ -259,7 +259,7 @@ def test_queries_do_not_grow_with_the_chain(depth: int, django_assert_max_num_qu
     assert len(hits) == depth
     with django_assert_max_num_queries(4):  # units, postings, equal hashes, counts
         index_units(journal, [make_unit(f"j{number}", f"seal {number}") for number in range(200)])
-    with django_assert_max_num_queries(6):  # and what hides what among them, before and after
+    with django_assert_max_num_queries(6):  # also the units that hide each other, before and after
         index_units(journal, [make_unit(f"k{number}", f"pump valve {number}") for number in range(2)])
 
 
@@ -314,7 +314,7 @@ def test_one_view_serves_several_threads() -> None:
 
 @pytest.mark.django_db
 class TestRemembered:
-    """What sealed layers hide is read once, and what is above them each time."""
+    """The hidden units of sealed layers are cached; those of layers above are read each time."""
 
     def test_what_is_hidden_is_not_read_again(self) -> None:
         base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
@@ -323,7 +323,7 @@ class TestRemembered:
         seal_layer(upper)
         draft, journal = add_session(upper)
         assert len(port(journal).search(query("pump"), 99)) == 7
-        HiddenUnit.objects.filter(layer=upper).delete()  # which never happens
+        HiddenUnit.objects.filter(layer=upper).delete()  # never happens in use; it shows that the cache is used
         assert len(port(journal).search(query("pump"), 99)) == 7
         hide_units(draft, LayerUnit.objects.filter(unit_id="u3"))
         journal.refresh_from_db()
@@ -348,7 +348,7 @@ class TestRemembered:
             hide_units(base, LayerUnit.objects.filter(unit_id__in=[f"u{first}", f"u{first + 1}"]))
             seal_layer(base)
             assert len(port(base).search(query("pump"), 99)) == 7 - first
-        assert chains._remembered._key_count == 1 + 8  # the last one, which alone has no room, and all it hides
+        assert chains._remembered._key_count == 1 + 8  # only the last chain and its hidden units
         assert len(chains._remembered._found) == 1
 
     def test_a_layer_that_shows_nothing_of_its_own_is_left_out(self) -> None:

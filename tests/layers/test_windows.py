@@ -1,4 +1,4 @@
-"""In a conversation a unit is found by what was said around it, and by who said it."""
+"""An utterance is also found by words of its neighbours and by its speaker."""
 
 import random
 from collections import Counter, defaultdict
@@ -119,7 +119,7 @@ def test_what_is_hidden_gives_nothing_to_its_neighbours() -> None:
 
 
 def windowed_scores(units: list[KnowledgeUnit], question: list[str]) -> dict[str, float]:
-    """Score by the definition, every unit's words spread over its neighbours."""
+    """Return scores by the definition: each unit's words count for its neighbours too."""
     own = {unit.id: Counter(terms(unit.claim or "")) for unit in units}
     for unit in units:
         for term in terms(unit.topic):

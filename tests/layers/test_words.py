@@ -1,4 +1,4 @@
-"""Free-text and phrase search of pages: what a plain reading of the visible units finds, on every database."""
+"""Free-text and phrase search of the pages: the same results as a scan of the visible units, on every database."""
 
 import pytest
 from django.db import connection
@@ -83,7 +83,7 @@ def test_a_phrase_does_not_reach_from_one_field_into_the_next(project: Project) 
 
 
 def test_only_what_the_base_shows(project: Project) -> None:
-    """Hidden units, other bases, and drafts that are not saved are not found; forks find what they share."""
+    """Units that are hidden, in other bases or in unsaved drafts are not found; forks find shared units."""
     base, other = create_base(project, "Pumps"), create_base(project, "Motors")
     add(base, "a", "The pump is blue.", "The pump is old.")
     add(other, "b", "The pump is foreign.")
@@ -103,7 +103,7 @@ def test_only_what_the_base_shows(project: Project) -> None:
 
 
 def test_what_is_deleted_leaves_the_index(project: Project) -> None:
-    """Whoever deletes a unit, the trigger removes its row: it must outlive every migration."""
+    """A trigger removes the index row of a deleted unit, and every migration must keep it."""
     add(create_base(project, "Pumps"), "a", "The pump is blue.")
     assert indexed_count() == 1
     LayerUnit.objects.all().delete()

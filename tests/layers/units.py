@@ -1,4 +1,4 @@
-"""Units for tests of search, with the hash that admission gives them."""
+"""Units for tests of search, with the hash that admission computes."""
 
 from dataclasses import replace
 from typing import Any

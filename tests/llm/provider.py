@@ -1,4 +1,4 @@
-"""A scripted OpenAI-compatible server: real HTTP on loopback, which does to each request what a test says."""
+"""A scripted OpenAI-compatible server on the loopback interface: a test chooses its reaction to each request."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ KEY = "sk-the-providers-own-key-0123456789"
 
 
 class Asked:
-    """One request, and the means to answer it."""
+    """A request, with methods to answer it."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, body: dict[str, Any], released: threading.Event) -> None:
         self.handler = handler
@@ -28,7 +28,7 @@ class Asked:
         self.streams = bool(body.get("stream"))
 
     def send(self, status: int, content: bytes, kind: str = "application/json", **headers: str) -> None:
-        """Send a whole answer."""
+        """Send a complete answer."""
         self.handler.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
             self.handler.send_header(name.replace("_", "-"), value)
@@ -36,7 +36,7 @@ class Asked:
         self.handler.wfile.write(content)
 
     def begin_stream(self) -> None:
-        """Send the head of a stream."""
+        """Send the headers of a stream."""
         self.handler.send_response(200)
         self.handler.send_header("Content-Type", "text/event-stream")
         self.handler.send_header("Transfer-Encoding", "chunked")
@@ -53,7 +53,7 @@ class Asked:
         self.event(_chat_chunk({"content": text}) if self.is_chat else _delta(text))
 
     def finish(self, reason: str = "stop", usage: dict[str, int] | None = None, text: str = "") -> None:
-        """End a stream as its API ends it."""
+        """End a stream in the form of its API."""
         if self.is_chat:
             self.event(_chat_chunk({}, reason))
             if usage:
@@ -103,7 +103,7 @@ def _response(text: str, usage: dict[str, int] | None, status: str = "completed"
 
 
 def say(text: str, *, usage: dict[str, int] | None = None, reason: str = "stop", piece_chars: int = 5) -> Behaviour:
-    """Answer with a text, in pieces if the request streams."""
+    """Answer with a text, in pieces if the request asks for a stream."""
 
     def answer(asked: Asked) -> None:
         if asked.streams:
@@ -125,30 +125,30 @@ def say(text: str, *, usage: dict[str, int] | None = None, reason: str = "stop",
 def refuse(
     status: int, message: str = "no", *, param: str | None = None, code: str | None = "some_code", **headers: str
 ) -> Behaviour:
-    """Answer with an error of the API's shape."""
+    """Answer with an error object of the API."""
     error = {"error": {"message": message, "type": "some_error", "param": param, "code": code}}
     return lambda asked: asked.send(status, json.dumps(error).encode(), **headers)
 
 
 def send(content: bytes, kind: str = "application/json") -> Behaviour:
-    """Answer 200 with whatever bytes."""
+    """Answer 200 with these bytes."""
     return lambda asked: asked.send(200, content, kind)
 
 
 def hang(asked: Asked) -> None:
-    """Say nothing until the test ends, then hang up."""
+    """Send nothing until the test ends, then close the connection."""
     asked.released.wait(30)
     asked.handler.close_connection = True
 
 
 def reset(asked: Asked) -> None:
-    """Close the connection without a word."""
+    """Close the connection without an answer."""
     asked.handler.close_connection = True
     asked.handler.connection.close()
 
 
 def cut(*pieces: str) -> Behaviour:
-    """Begin a stream and break the connection in the middle."""
+    """Start a stream and break the connection in the middle."""
 
     def answer(asked: Asked) -> None:
         asked.begin_stream()
@@ -160,7 +160,7 @@ def cut(*pieces: str) -> Behaviour:
 
 
 def end_early(*pieces: str) -> Behaviour:
-    """Begin a stream and end it politely, before the answer is whole."""
+    """Start a stream and end it correctly before the answer is complete."""
 
     def answer(asked: Asked) -> None:
         asked.begin_stream()
@@ -172,7 +172,7 @@ def end_early(*pieces: str) -> Behaviour:
 
 
 def break_off(*pieces: str) -> Behaviour:
-    """Begin a stream and report an error in it."""
+    """Start a stream and send an error in it."""
 
     def answer(asked: Asked) -> None:
         asked.begin_stream()
@@ -186,7 +186,7 @@ def break_off(*pieces: str) -> Behaviour:
 
 
 def stall(*pieces: str) -> Behaviour:
-    """Begin a stream and fall silent."""
+    """Start a stream and send no more."""
 
     def answer(asked: Asked) -> None:
         asked.begin_stream()
@@ -198,7 +198,7 @@ def stall(*pieces: str) -> Behaviour:
 
 
 class Provider:
-    """The server: plays `script` in order, then goes on with `otherwise`; `asked` keeps every request."""
+    """The server: uses the reactions of `script` in order, then `otherwise`; `asked` holds every request."""
 
     def __init__(self, *script: Behaviour, otherwise: Behaviour | None = None) -> None:
         self.script = deque(script)
@@ -230,7 +230,7 @@ class Provider:
             daemon_threads = True
 
             def handle_error(self, *arguments: Any) -> None:
-                """A client that has gone away is part of the game."""
+                """Ignore clients that disconnect."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"

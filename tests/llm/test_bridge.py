@@ -1,4 +1,4 @@
-"""The bridge: the real SDK over real HTTP, against a provider that does as told."""
+"""The bridge: the real SDK over real HTTP, with a scripted provider."""
 
 import json
 import subprocess
@@ -71,13 +71,13 @@ class Bench:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """Return what was recorded."""
+        """Return the recorded calls."""
         return self.recorder.as_records()
 
 
 @pytest.fixture
 def bench() -> Iterator[Callable[..., Bench]]:
-    """Return a function that makes a bench over a script."""
+    """Return a function that creates a bench with a script."""
     opened: list[Provider] = []
 
     def make(*script: Behaviour, **options: Any) -> Bench:
@@ -94,7 +94,7 @@ def bench() -> Iterator[Callable[..., Bench]]:
 @DIALECTS
 @READ_ALONG
 def test_a_call_and_its_record(bench: Callable[..., Bench], api: str, streams: bool) -> None:
-    """The record holds exactly what the provider got, and no key."""
+    """The record holds exactly the request that the provider got, without the key."""
     made = bench(say("Rex is a dog.", usage={"input": 11, "output": 4}), api=api)
     reply = made.ask(streams)
     assert (reply.text, reply.model, reply.role) == ("Rex is a dog.", "default-model", "goal-fast")
@@ -129,7 +129,7 @@ def test_the_conversation_arrives_whole_and_in_order(bench: Callable[..., Bench]
 @DIALECTS
 @READ_ALONG
 def test_text_that_cannot_be_stored_is_replaced(bench: Callable[..., Bench], api: str, streams: bool) -> None:
-    """The halves of a pair may come in two pieces; half of one, or NUL, cannot be stored."""
+    """A surrogate pair may arrive in two pieces; a lone surrogate or NUL cannot be stored."""
     made = bench(say("Rex 😀 is\ud83d a\0 dog.\udc00", piece_chars=1), api=api)
     reply = made.ask(streams)
     assert reply.text == "Rex 😀 is\ufffd a\ufffd dog.\ufffd"
@@ -156,12 +156,12 @@ def test_tokens_are_estimated_where_nobody_counts(bench: Callable[..., Bench]) -
 @READ_ALONG
 @pytest.mark.parametrize("trouble", [reset, refuse(429), refuse(408)], ids=["reset", "429", "408"])
 def test_passing_trouble_is_waited_out(bench: Callable[..., Bench], trouble: Behaviour, streams: bool) -> None:
-    """Two more attempts, after 1 s and 2 s."""
+    """There are two more attempts, after 1 s and 2 s."""
     made = bench(trouble, trouble, say("At last."))
     assert made.ask(streams).text == "At last."
     assert [record["attempt"] for record in made.records] == [1, 2, 3]
     assert round(sum(made.waited), 2) == 3.0
-    assert made.recorder.call_count == 1  # transport retries are no calls
+    assert made.recorder.call_count == 1  # transport retries do not count as calls
 
 
 @READ_ALONG
@@ -303,7 +303,7 @@ def test_an_empty_answer_is_none(bench: Callable[..., Bench], api: str, streams:
 @DIALECTS
 @pytest.mark.parametrize("broken", [cut, end_early, break_off])
 def test_a_broken_stream_is_not_begun_again(bench: Callable[..., Bench], api: str, broken: Any) -> None:
-    """What has been read along with cannot be taken back."""
+    """Text that was already streamed to a reader cannot be withdrawn."""
     made = bench(broken("Rex is ", "a "), say("Another answer."), api=api)
     with pytest.raises(ModelFailed):
         made.ask(streams=True)
@@ -337,7 +337,7 @@ def test_a_parameter_that_the_provider_does_not_know_is_left_out(bench: Callable
 
 
 def test_what_one_model_refuses_others_are_still_sent(bench: Callable[..., Bench]) -> None:
-    """And the record says what was left out, and that it was."""
+    """The record names the parameter that was left out."""
     made = bench(
         refuse(400, "unsupported", param="temperature"), say("One."), say("Two."), say("Three."),
         roles=ModelConfig(roles={"seed-fast": "steady"}),
@@ -361,7 +361,7 @@ def test_a_parameter_that_is_needed_is_not_left_out(bench: Callable[..., Bench])
 
 @pytest.mark.rule("PLUGIN-26", "ROLE-7")
 def test_the_cache_answers_the_same_question_once_it_is_on(bench: Callable[..., Bench]) -> None:
-    """A hit counts as a call."""
+    """A cache hit counts as a call."""
     made = bench(refuse(500), say("One."), say("Two."), say("Three."), keeps_answers=True)
     with pytest.raises(ModelFailed):
         made.ask()
@@ -430,7 +430,7 @@ def test_no_model_refuses_at_once() -> None:
 
 
 def test_the_sdk_is_not_loaded_before_it_is_needed() -> None:
-    """A server without a model neither waits for it nor holds it in memory."""
+    """A server without a model spends neither time nor memory on it."""
     code = "import sys, mrpvm.plugins.builtin, mrpvm.llm.bridge; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""The provider's thread of answers: which request follows which response, and what happens when it is lost."""
+"""The provider's thread of responses: which response a request follows, and what happens when that is lost."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def ask(
     provider: Provider, chain: Chain | None, api: str = "responses", *, streams: bool = False, role: str = "goal-fast",
     endpoint: Endpoint | None = None,
 ) -> Recorder:  # fmt: skip
-    """Ask once; gives what was recorded of it."""
+    """Call the model once; return the record of the call."""
     config: dict[str, Any] = {"base_url": provider.url, "model": "m", "api_key": KEY, "api": api}
     made = endpoint or Endpoint(EndpointConfig(**config), pause=lambda seconds: None)
     recorder = Recorder()

@@ -1,4 +1,4 @@
-"""What is kept of a request holds no secret and is otherwise what it was."""
+"""Redaction removes the secrets of a recorded request and nothing else."""
 
 import copy
 import json
@@ -27,7 +27,7 @@ JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
     ],
 )  # fmt: skip
 def test_texts_under_a_secret_key_go(key: str) -> None:
-    """And the misses of: compound names, lists and nested objects."""
+    """Compound names, lists and nested objects are redacted too."""
     assert redacted({key: "x"}) == {key: REDACTED}
     assert redacted({key: ["x", {"a": "y"}]}) == {key: [REDACTED, {"a": REDACTED}]}
     assert redacted({key: 7, "b": {key: None}}) == {key: 7, "b": {key: None}}
@@ -66,7 +66,7 @@ def test_other_keys_stay(key: str) -> None:
     ],
 )
 def test_secrets_inside_texts_go_and_nothing_else(text: str, left: str) -> None:
-    """And the false hits of."""
+    """Texts that only resemble secrets are kept."""
     assert redacted({"content": [text]}) == {"content": [left]}
 
 
@@ -144,8 +144,8 @@ def test_a_long_text_of_beginnings_takes_linear_time(piece: str) -> None:
         text = piece * count
         return min(timeit.repeat(lambda: redaction.without_secrets(text), time.thread_time, number=1, repeat=3))
 
-    # 256 times the pieces: linear is 256 times as much, quadratic 65,536 times. The bound lies between, 16 times from
-    # each, because a busy machine slows long runs more than short ones.
+    # With 256 times the pieces, linear time is 256 times as long, quadratic 65,536 times. The bound is 16 times from
+    # either, because a busy machine slows long runs more than short ones.
     assert seconds(64_000) < 4_096 * seconds(250)
 
 
@@ -157,7 +157,7 @@ VALUES = st.recursive(
 
 
 def shape(value: Any) -> Any:
-    """Return a value with its texts left out."""
+    """Return a value without its texts."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Model roles: the table, what it refuses, and which model a call gets."""
+"""Model roles: the table, its validation, and the model of a call."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_mrpvm_is_no_wish() -> None:
 
 
 def test_a_task_with_a_role_of_its_own_keeps_it() -> None:
-    """Ingest runs as kb-ingest whatever role the detector has."""
+    """Ingest uses the role kb-ingest for any role of the detector."""
     config = ModelConfig(roles={"kb-ingest": "reader", "seed-fast": "other"})
     found = resolve_model(config, "sd-llm-fast", "kb-ingest", None, "default", keeps_role=True)
     assert (found.model, found.role) == ("reader", "kb-ingest")

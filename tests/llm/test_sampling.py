@@ -1,4 +1,4 @@
-"""What of the model configuration goes into a request, in both APIs."""
+"""The parameters of the model configuration in a request, in both APIs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PROMPT = Prompt(plugin_id="p", role="r", system="s", messages=(HistoryMessage(ro
 
 
 def sent(api: str, config: ModelConfig) -> dict[str, Any]:
-    """Return what a request holds beside its text."""
+    """Return the fields of a request without its text."""
     body = DIALECTS[api].body("model", PROMPT, config, streams=False)
     return {key: value for key, value in body.items() if key not in ("model", "messages", "instructions", "input")}
 

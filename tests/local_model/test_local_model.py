@@ -1,4 +1,4 @@
-"""The model path from end to end with a real model: what it says matters little, how it is asked and recorded does."""
+"""Model calls from end to end with a real model. They check requests and records, hardly the model's text."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def children(server: ServerProcess) -> list[int]:
-    """Return the processes of local models that a server has started."""
+    """Return the processes of local models that a server started."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -121,7 +121,7 @@ def test_the_model_ends_with_its_server(tmp_path: Path, sent: signal.Signals) ->
 
 
 def _stat(pid: int) -> list[str]:
-    """Return what follows a process's name in its status: its state, its parent, and so on."""
+    """Return the fields after the name in a process's `stat` file: its state, its parent, and so on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 

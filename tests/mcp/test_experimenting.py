@@ -1,4 +1,4 @@
-"""A coding agent runs a turn again: replay, trials, a diagnosis, a suite."""
+"""MCP tools that run a turn again: replay, trials, diagnosis, suites."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("mcp")
 
 
 def experiment_of(text: str) -> str:
-    """Return the id of the experiment that a text tells of."""
+    """Return the id of the experiment in a text."""
     found = re.match(r"Experiment (\S+) \(", text)
     assert found, text
     return found[1]
@@ -26,7 +26,7 @@ def experiment_of(text: str) -> str:
 
 @pytest.fixture
 def suite(project: Project, talked: dict[str, str]) -> Suite:
-    """Return a suite that expects of the turn what it answered, and of the same turn another answer."""
+    """Return a suite of two tests of the turn: one expects its answer, the other a different one."""
     made = create_suite(project, "Dogs", Author(name="Anna"))
     asked = {"session_id": talked["session_id"], "request_id": talked["turn_id"]}
     for given in (asked, {**asked, "name": "a cat", "expect": {"contains": ["a cat"]}}):

@@ -1,4 +1,4 @@
-"""No tool finds anything of another project, whatever of its ids is named."""
+"""No tool returns anything of another project for any of its ids."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ FINDS_BY_WORDS = {"list_sessions", "search_turns", "list_suites"}
 
 @pytest.fixture
 def named(project: Project, talked: dict[str, str]) -> dict[str, Any]:
-    """Return a value for each argument that a tool needs, with ids of the other project."""
+    """Return a value for each required argument of a tool, with ids of the other project."""
     suite = create_suite(project, "Dogs", Author(name="Anna"))
     asked = {"session_id": talked["session_id"], "request_id": talked["turn_id"]}
     add_test(suite, fields_given(project, asked), Author(name="Anna"))

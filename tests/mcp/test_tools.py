@@ -1,4 +1,4 @@
-"""A coding agent finds a conversation, reads why an answer came about, and asks."""
+"""MCP tools that find a conversation, explain an answer, and ask a question."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A conversation through the symbolic plugins alone: detect, admit, retrieve, solve, validate, promote."""
+"""A conversation with only the symbolic plugins: detect, admit, retrieve, solve, validate, promote."""
 
 from mrpvm.contracts import (
     DetectInput,
@@ -23,7 +23,7 @@ from mrpvm.values import Answer, AnswerGroup, Evidence
 
 
 class Conversation:
-    """Remembers what is told, turn by turn, as the machine does."""
+    """A conversation that keeps told facts from turn to turn, as the machine does."""
 
     detector: SeedDetector = SymbolicSeedDetector()
     retriever: KBRetriever = FastKBRetriever()
@@ -38,7 +38,7 @@ class Conversation:
             self.say(message)
 
     def say(self, message: str) -> Answer:
-        """Return the validated answer of one turn and remember what it told."""
+        """Run one turn and keep its told facts; return the validated answer."""
         self._turn_count += 1
         request_id = f"req-{self._turn_count}"
         context = call_context(self.knowledge, request_id=request_id)
@@ -70,6 +70,6 @@ class Conversation:
         return answer
 
     def ask(self, question: str) -> str | None:
-        """Return the answer's text, or None if it is no-context."""
+        """Return the text of the answer, or None if it is no-context."""
         answer = self.say(question)
         return answer_text(answer) if answer.status == "answered" else None

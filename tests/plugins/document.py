@@ -1,4 +1,4 @@
-"""A document that is loaded, asked and answered without a model."""
+"""Questions about a loaded document, answered without a model."""
 
 import re
 
@@ -6,7 +6,7 @@ from bench.evaluation.session import EvaluatedSession
 
 
 def answer(document: str, question: str, name: str = "document.txt") -> str | None:
-    """Return the answer without its citations, None where there is none."""
+    """Return the answer without its citations, or None if there is none."""
     with EvaluatedSession() as session:
         session.load(document, name)
         outcome = session.say(question)

@@ -1,4 +1,4 @@
-"""Every shipped plugin keeps its family's contract, and the suite notices one that does not."""
+"""Every shipped plugin passes the conformance suite, and faulty plugins fail it."""
 
 import time
 from dataclasses import replace
@@ -156,7 +156,7 @@ def test_every_plugin_describes_itself_to_planners() -> None:
 
 
 class UncitingSolver(SymbolicGoalSolver):
-    """Answers without naming its sources."""
+    """A solver that answers without citations."""
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         solution = super().solve(request, context)
@@ -170,7 +170,7 @@ class UncitingSolver(SymbolicGoalSolver):
 
 
 class ForgetfulSolver(SymbolicGoalSolver):
-    """Gives another answer each time."""
+    """A solver that gives a different answer each time."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -182,14 +182,14 @@ class ForgetfulSolver(SymbolicGoalSolver):
 
 
 class OddStatusSolver(SymbolicGoalSolver):
-    """Ends with a status of another family."""
+    """A solver that returns a status of another family."""
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         return replace(super().solve(request, context), status="accepted")  # type: ignore[arg-type]
 
 
 class SlowSolver(SymbolicGoalSolver):
-    """Says that it is quick and is not."""
+    """A slow solver that is declared as quick."""
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         time.sleep(QUICK_SECONDS)

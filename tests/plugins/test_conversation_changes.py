@@ -1,4 +1,4 @@
-"""What people set right, change and mean by pronouns from one message to the next."""
+"""Corrections, changes and pronouns across messages."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mrpvm.english.small_talk import FORGOTTEN_OPENING
 
 
 def asked(*messages: str) -> str | None:
-    """Return the answer to the last message without its citation, None where there is none."""
+    """Return the answer to the last message without its citation, or None if there is none."""
     with EvaluatedSession() as session:
         for message in messages:
             outcome = session.say(message)

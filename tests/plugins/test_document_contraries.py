@@ -1,4 +1,4 @@
-"""What a document says the contrary of, or says of somebody else."""
+"""Questions about the contrary of a document's statement, or about another person."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statements that come close to a reader's question and do not answer it: no answer is better than theirs."""
+"""Statements that are close to a question but do not answer it: the reply is no-context."""
 
 import pytest
 

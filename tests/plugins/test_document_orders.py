@@ -1,4 +1,4 @@
-"""Orders in documents answer who has to follow them."""
+"""Instructions in documents answer questions of those who must follow them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who is who in documents, who did what to whom, and what is allowed."""
+"""People in documents: who they are, their actions, and their permissions."""
 
 import pytest
 

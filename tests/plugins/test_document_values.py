@@ -1,4 +1,4 @@
-"""Measures, times, frequencies and colours that documents tell, asked as people ask them."""
+"""Questions about measures, times, frequencies and colours in documents."""
 
 import pytest
 

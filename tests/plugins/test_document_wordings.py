@@ -1,4 +1,4 @@
-"""Plain sentences whose parts are easily mistaken: participles before nouns, asides, what there is."""
+"""Sentences that are easily parsed wrongly: participles before nouns, parentheses, "there is"."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Words that look alike and say different things: prepositions, verbs, adverbs, plurals, signs."""
+"""Similar words with different meanings: prepositions, verbs, adverbs, plurals, signs."""
 
 import pytest
 
@@ -45,11 +45,11 @@ def test_equal_sentences_of_two_people_are_two_statements() -> None:
         "Eva Moor is the nurse. She works on Mondays.\n"
     )
     both = answer(text, "Who works on Mondays?")
-    assert both is None or "Eva Moor" in both  # it is not Ida Roe alone
+    assert both is None or "Eva Moor" in both  # the answer is not Ida Roe alone
     assert "Eva Moor" in (answer(text, "Does Eva Moor work on Mondays?") or "")
     assert "Ida Roe" in (answer(text, "Does Ida Roe work on Mondays?") or "")
 
 
 def test_titles_in_a_row_cost_no_exponential_time() -> None:
-    """Forty pairs ended in no lifetime when a title could be read as a name too."""
+    """Forty pairs took exponential time when a title could be read as a name too."""
     assert answer("Ida Roe is the warden.", f"Is {'Dr Abel ' * 40}the warden of Kall?") is None

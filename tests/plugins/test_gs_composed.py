@@ -1,4 +1,4 @@
-"""Answers put together of several sentences: which, in which order, how many, and none for what nobody told."""
+"""Answers of several sentences: their selection, order and number, and no-context for unknown subjects."""
 
 from collections.abc import Iterator
 
@@ -67,7 +67,7 @@ def test_a_summary_has_as_many_sentences_as_asked_for(told: Conversation) -> Non
 
 
 def test_a_sentence_that_a_pronoun_needs_counts_too(told: Conversation) -> None:
-    """The sentence before "It has a higher note." is told with it where there is room."""
+    """The sentence before "It has a higher note." is part of the answer if the limit allows it."""
     for count, request in ((2, "Sum up the story in two sentences."), (8, "Summarise the story.")):
         said = told.ask(request) or ""
         assert said.count(".") <= count

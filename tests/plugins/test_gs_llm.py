@@ -1,4 +1,4 @@
-"""gs-llm-*: what the model gets, what becomes of its reply, and what may be shown early."""
+"""gs-llm-*: the prompt, the reading of the reply, and streaming."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def solved(
     reply: Any, *units: KnowledgeUnit, shown: list[str] | None = None, message: str = "What is my dog called?",
     **changes: Any,
 ) -> tuple[Solution, ScriptedModel]:  # fmt: skip
-    """Return the solution from a reply about units, and the model that gave it."""
+    """Return the solution made of a model's reply about units, and the model."""
     model = ScriptedModel(reply)
     context = call_context(model=model)
     if shown is not None:
@@ -216,7 +216,7 @@ def test_a_missing_prompt_stops_the_start() -> None:
         load_prompt("mrpvm.plugins.goal_solvers.llm", "solve")
 
 
-# --- What is shown while it is written ---------------------------------------------------------------------
+# --- Streaming ---------------------------------------------------------------------------------------------
 
 SCRAPS = st.sampled_from(
     ["[", "]", "[1", "[1]", "[2][9]", "[1, 3]", "(", "\\", " ", "\n", "C", "CI", "CITED", "CITED:", "CITED: 2",
@@ -244,7 +244,7 @@ def test_what_is_shown_early_begins_what_is_given_in_the_end(
 
 
 def whole(text: str, has_marks: bool, needs_source: bool, offered_count: int) -> CitedText:
-    """Return the reading of a text that comes at once."""
+    """Return the result of reading a text in one piece."""
     reader = AnswerReader(offered_count, has_marks=has_marks, needs_source=needs_source, show=lambda text: None)
     reader.feed(text)
     return reader.close()
@@ -268,6 +268,6 @@ def test_strict_shows_nothing_before_the_first_source() -> None:
 
 
 def test_a_context_of_the_wrong_kind_is_never_needed() -> None:
-    """A solver may be called outside of a turn: nobody reads along then."""
+    """A solver may be called outside of a turn, without a stream."""
     context: CallContext = call_context(model=ScriptedModel("Rex [1]."))
     assert SOLVER.solve(SolveInput(message="x", evidence=solve_input("x", [REX]).evidence), context).status == "success"

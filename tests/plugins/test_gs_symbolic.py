@@ -1,4 +1,4 @@
-"""Extractive answers: what is asked and no more, cited, or no-context."""
+"""Extractive answers: only what was asked, with citations, or no-context."""
 
 import json
 

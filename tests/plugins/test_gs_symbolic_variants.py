@@ -1,4 +1,4 @@
-"""No answer hangs on particular names: renamed and inverted questions behave alike."""
+"""Answers do not depend on particular names: renamed and inverted questions behave the same."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Whose words a statement is, what its pronouns mean, and what was taken back."""
+"""Speakers of statements, the meaning of their pronouns, and retractions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Facts told in messages and asked for in other roles and words, and questions that no message answers."""
+"""Facts told in messages and asked for in other words, and questions that no message answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Messages made to cost much: what is read and judged for one is counted, and bounded whatever it holds."""
+"""Hostile messages: the number of operations for one message is limited, whatever it contains."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ CHANGES = " ".join(f"I now live in Rome{place}." for place in range(1_000))[:CHA
 
 @pytest.fixture
 def operations(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count the sentences that are read, the questions that are judged and the pairs compared for corrections."""
+    """Count parsed sentences, judged questions, and pairs compared for corrections."""
     counts: Counter[str] = Counter()
     for module, name in ((statements, "voiced"), (answering, "framed_answer"), (corrections, "_corrects")):
         plain = getattr(module, name)

@@ -1,4 +1,4 @@
-"""A plugin of another package, really installed beside the server, as docs/plugins.md tells it."""
+"""A plugin of another package, installed beside the server as in docs/plugins.md."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-n
 
 
 def install(site: Path, source: str, entry_points: str) -> None:
-    """Build a wheel of one module and have pip install it into a directory."""
+    """Build a wheel of one module and install it into a directory."""
     wheel = site.parent / "brevity-1.0.0-py3-none-any.whl"
     info = "brevity-1.0.0.dist-info"
     files = {"brevity.py": source, f"{info}/METADATA": METADATA, f"{info}/WHEEL": WHEEL}
@@ -32,7 +32,7 @@ def install(site: Path, source: str, entry_points: str) -> None:
 
 
 def installer() -> list[str]:
-    """Return what installs packages: uv where the repository has it, else the pip that comes with Python."""
+    """Return the command that installs packages: uv if the repository has it, else Python's pip."""
     uv = shutil.which("uv") or shutil.which(str(ROOT / ".uv" / "bin" / "uv"))
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]

@@ -1,4 +1,4 @@
-"""More evidence than the fast search, not all of a kind, and as broad as asked."""
+"""kb-balanced: more evidence than kb-fast, of several kinds, as broad as requested."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Likeness of meaning beside shared words: found, weighed, explained and kept."""
+"""Semantic similarity with shared words: search, weights, explanations and stored vectors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ MEANINGS = (("dog", "puppy", "hound"), ("boat", "vessel", "ferry"), ("ill", "sic
 
 
 class SynonymEncoder:
-    """A model that knows four meanings, and counts what it encodes."""
+    """An encoder that knows four meanings and counts the texts that it encodes."""
 
     name = version = "synonyms"
 
@@ -114,7 +114,7 @@ def test_words_and_meaning_are_weighed_and_both_shown() -> None:
     assert list(offered)[:2] == ["puppy", "dog-house"]
     assert "BM25" in offered["puppy"]
     assert "(sleep" in offered["puppy"]
-    assert "gives 0.30" in offered["dog-house"]  # the best by words has all of their share
+    assert "gives 0.30" in offered["dog-house"]  # the best match by words has their full share
     assert "likeness" in offered["puppy"]
     notes = find("Where does the dog sleep?", SynonymEncoder()).notes
     assert "intent 1: 4 units by shared words x0.3 and synonyms x0.7" in notes
@@ -135,7 +135,7 @@ def test_few_units_are_encoded_while_a_question_waits() -> None:
     many = [unit(f"dog-{place}", f"Dog {place} has a house.") for place in range(60)]
     encoder, context = SynonymEncoder(), call_context(InMemoryKnowledge(many, "kb"))
     found = find("Which dog has a home?", encoder, context)
-    assert len(encoder.texts) == 5  # the question is one
+    assert len(encoder.texts) == 5  # the question is one of them
     assert found.evidence[0].entries[0].likeness is not None
     assert "intent 1: 56 units have no vector yet" in found.notes
     context.knowledge.keep_artifacts(encoder.version, BalancedKBRetriever(lambda: encoder).artifacts_of(many))

@@ -1,4 +1,4 @@
-"""Evidence by shared words, guidance, and the ledger."""
+"""kb-fast: evidence by shared words, guidance, and the ledger."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Units that triples link to the question, each with a proof in its notes."""
+"""kb-thinkingdb: units that triples link to the question, each with a proof in its notes."""
 
 from dataclasses import replace
 

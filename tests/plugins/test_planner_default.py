@@ -1,4 +1,4 @@
-"""Order of candidates, what is dropped, decomposition, and the notes."""
+"""planner-default: the order of candidates, omissions, decomposition, and notes."""
 
 from dataclasses import replace
 from typing import Any
@@ -89,7 +89,7 @@ def test_experience_with_one_type_says_nothing_about_another() -> None:
 
 @pytest.mark.rule("KERNEL-55")
 def test_an_untried_plugin_counts_as_the_cold_start_says() -> None:
-    """0.7 + 0.15 x 0.7 - 250/5000."""
+    """The utility is 0.7 + 0.15 x 0.7 - 250/5000."""
     cold = utility("kb-plugin", untried("kb-plugin"))
     assert cold == pytest.approx(0.755)
     assert plan("What is rust?") == plan("What is rust?", utilities={("kb-plugin", "kb-balanced"): cold})
@@ -164,7 +164,7 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
     ],
 )
 def test_a_task_is_too_broad_when_no_view_suffices(phase: str, found: list[tuple[bool, int]], decomposed: bool) -> None:
-    """No guidance said how to go about it, so the frame's purpose is to get some."""
+    """There is no guidance for the task, so the purpose of the frame is to obtain it."""
     views = tuple(RetrievalSummary(plugin_id="kb", sufficient=is_enough, evidence_count=n) for is_enough, n in found)
     made = plan("What is rust?", phase, retrievals=views, intents=(intent_of("rust"),))
     assert (made.decompose, made.frame_purpose) == (decomposed, "strategy-guidance" if decomposed else None)

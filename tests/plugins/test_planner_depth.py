@@ -1,4 +1,4 @@
-"""The heavy fallback: thorough candidates first, whatever the signals and the statistics say."""
+"""planner-depth, the heavy fallback: thorough candidates are first, whatever the signals and statistics."""
 
 from dataclasses import replace
 from typing import Any

@@ -130,7 +130,7 @@ def test_several_planners_and_validators_live_side_by_side() -> None:
 
 @pytest.fixture
 def installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let two packages offer a planner: one the class, one the object."""
+    """Install two packages that offer a planner, one as a class and one as an object."""
     offered = [
         EntryPoint("b-planner", "tests_plugins_offer:b", registry.ENTRY_POINT_GROUP),
         EntryPoint("a-planner", "tests_plugins_offer:a", registry.ENTRY_POINT_GROUP),

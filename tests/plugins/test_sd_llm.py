@@ -1,4 +1,4 @@
-"""sd-llm-*: one call, at most one correction, documents that hold."""
+"""sd-llm-*: one call, at most one correction, valid documents."""
 
 import json
 from typing import Any
@@ -51,7 +51,7 @@ def test_one_call_gives_both_documents() -> None:
 
 @pytest.mark.rule("BUILTIN-13", "BUILTIN-15")
 def test_the_shipped_prompt_is_what_is_sent() -> None:
-    """With every value that the language knows, and an example that holds."""
+    """It has every value of the language, and a valid example."""
     prompt = detected(GOOD)[1].prompts[0].system
     for value in (*ACTS, *ROLES, *PHASE_SCOPES, *RELATIONS):
         assert value in prompt

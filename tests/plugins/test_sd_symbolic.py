@@ -1,4 +1,4 @@
-"""Intents and units of a message."""
+"""sd-symbolic: intents and units of a message."""
 
 import pytest
 from hypothesis import given

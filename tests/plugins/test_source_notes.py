@@ -1,4 +1,4 @@
-"""What retrievers make of a stored source."""
+"""Summaries and figures that retrievers derive from a stored source."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a source states: everything but its questions, however its lines are broken."""
+"""Statements of a source: all sentences except questions, for any line breaks."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""What can be seen to be wrong is rejected with its reason; the rest is accepted."""
+"""val-constraints: visible errors are rejected with a reason; everything else is accepted."""
 
 from dataclasses import replace
 

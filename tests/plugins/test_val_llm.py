@@ -1,4 +1,4 @@
-"""val-llm: a verdict, or none, which is never an acceptance."""
+"""val-llm: a missing verdict is never an acceptance."""
 
 import json
 from dataclasses import replace

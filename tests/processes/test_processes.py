@@ -1,4 +1,4 @@
-"""Programs that hang, fork, flood, crash or ignore their input: none outlives its call, none blocks it."""
+"""Programs that hang, fork, print without end, crash or ignore their input: none outlives or blocks its call."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One of several server processes on one database, as its clients see it."""
+"""A client of one of several server processes on one database."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ KEY = "mrp_" + "s" * 32
 
 
 class Node:
-    """One of the processes, as an API client and a logged-in browser see it."""
+    """A client of one of the processes, with an API key and a login."""
 
     def __init__(self, server: ServerProcess, cookies: httpx.Cookies | None = None) -> None:
         self.url = server.url
@@ -33,7 +33,7 @@ class Node:
         return self.post("/chat/completions", body)
 
     def socket(self, session_id: str, since: int | str = 0) -> Any:
-        """Open the live socket."""
+        """Open the session's live socket."""
         assert self.cookies is not None
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         address = f"{self.url.replace('http', 'ws', 1)}/live/sessions/{session_id}?since={since}"
@@ -41,7 +41,7 @@ class Node:
 
 
 def kinds_until(socket: Any, last: str) -> list[tuple[int | None, str]]:
-    """Return the events up to the first of kind `last`, each with its number if it has one."""
+    """Return the number, if any, and the kind of each event up to the first of kind `last`."""
     seen: list[tuple[int | None, str]] = []
     while not seen or seen[-1][1] != last:
         message = json.loads(socket.recv(timeout=20))

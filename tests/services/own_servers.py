@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis servers of a test's own, which it may stop, cut off and start again."""
+"""PostgreSQL and Redis servers for a single test, which it may stop, disconnect and restart."""
 
 import os
 import shutil
@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import pytest
 
-START_SECONDS = 300  # a crowded machine is slow
+START_SECONDS = 300  # a busy machine is slow
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port that is not in use."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -46,20 +46,20 @@ class OwnRedis:
         self.start()
 
     def start(self) -> None:
-        """Return when it answers."""
+        """Start the server and wait until it answers."""
         self.process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         wait_for(self.port, "redis-server")
 
     def stop(self) -> None:
-        """Kill it, also if it hangs."""
+        """Kill the server, even if it hangs."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
 
 class OwnPostgres:
-    """A PostgreSQL cluster on a port of its own; `database` is the one that tests look at.
+    """A PostgreSQL cluster on a free port; `database` is the one that tests use.
 
-    PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
+    PostgreSQL does not run as root, so root runs it as the user `postgres`.
     """
 
     def __init__(self) -> None:
@@ -89,13 +89,13 @@ class OwnPostgres:
         assert done.returncode == 0, (self.place / "output").read_text()
 
     def start(self) -> None:
-        """Return when it takes connections."""
+        """Start the server and wait until it accepts connections."""
         options = f"-p {self.port} -k {self.place} -c listen_addresses=127.0.0.1 -c max_connections=200"
         log = str(self.place / "log")
         self._run("pg_ctl", "-D", self._data, "-w", "-t", str(START_SECONDS), "-l", log, "-o", options, "start")
 
     def stop(self, mode: Literal["fast", "immediate"] = "fast") -> None:
-        """Stop it: `fast` ends every connection, `immediate` is a crash."""
+        """Stop the server: `fast` ends every connection, `immediate` is a crash."""
         self._run("pg_ctl", "-D", self._data, "-w", "-m", mode, "stop")
 
     def url_of(self, database: str) -> str:
@@ -103,7 +103,7 @@ class OwnPostgres:
         return f"postgresql://mrpvm@127.0.0.1:{self.port}/{database}"
 
     def execute(self, statement: str, database: str = "") -> list[Any]:
-        """Run one statement in its own transaction; returns its rows."""
+        """Run one statement in its own transaction; return its rows."""
         import psycopg
 
         with psycopg.connect(self.url_of(database or self.database), autocommit=True) as connection:
@@ -111,7 +111,7 @@ class OwnPostgres:
             return cursor.fetchall() if cursor.description else []
 
     def cut_connections(self, condition: str = "true") -> int:
-        """End the connections to the database, whatever they are at; returns how many."""
+        """Terminate all connections to the database, also within transactions; return their number."""
         cut = self.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"  # noqa: S608
             f" WHERE datname = '{self.database}' AND pid <> pg_backend_pid() AND ({condition})"
@@ -119,7 +119,7 @@ class OwnPostgres:
         return len(cut)
 
     def remove(self) -> None:
-        """Stop it and remove its files."""
+        """Stop the server and remove its files."""
         try:
             self.stop("immediate")
         finally:

@@ -26,7 +26,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What the proxy serves: its addresses with and without TLS, whom to trust, and a way to log in once."""
+    """The proxy's addresses with and without TLS, the certificate to trust, and a one-time login link."""
 
     url: str
     plain_url: str
@@ -72,7 +72,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def make_certificate(place: Path) -> None:
-    """Make a key and a certificate for localhost that signs itself."""
+    """Create a key and a self-signed certificate for localhost."""
     subprocess.run(
         [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
@@ -85,7 +85,7 @@ def make_certificate(place: Path) -> None:
 
 
 def configuration(place: Path, upstream: str, port: int, plain_port: int) -> str:
-    """Return the configuration of deploy/ with the test's own names and ports, in the frame that nginx needs."""
+    """Return the configuration of deploy/ with the test's names and ports, as a complete file for nginx."""
     shipped = (ROOT / "deploy/nginx.conf").read_text()
     for written, own in (
         ("server 127.0.0.1:8000;", f"server {upstream};"),
@@ -98,7 +98,7 @@ def configuration(place: Path, upstream: str, port: int, plain_port: int) -> str
         shipped = shipped.replace(written, own)
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = "".join(f"{kind}_temp_path {place}/{kind};\n" for kind in kinds)
-    user = "user root;\n" if os.getuid() == 0 else ""  # who may write into the test's directory
+    user = "user root;\n" if os.getuid() == 0 else ""  # which may write to the test's directory
     return (
         f"{user}daemon off;\npid {place}/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{shipped}\n}}\n"
     )
@@ -153,7 +153,7 @@ def test_a_page_is_told_of_a_turn_by_its_socket(site: Site, browser: httpx.Clien
 
 
 def test_a_stream_passes_unbuffered(site: Site) -> None:
-    """The first events are there while the rest is not: a buffer would hold them back until it is full."""
+    """The first events arrive before the rest is sent; a buffer would delay them until it is full."""
     with site.api() as api:
         told = {"messages": [{"role": "user", "content": "My dog is called Rex."}], "stream": True}
         with api.stream("POST", "/api/chat/completions", json=told) as answer:
@@ -187,7 +187,7 @@ def test_a_tag_that_the_proxy_weakened_still_says_unchanged(site: Site) -> None:
 
 
 def test_a_caller_cannot_pretend_to_come_from_elsewhere(site: Site) -> None:
-    """Logins are counted by address: an invented one in a header must not start a new count."""
+    """Logins are counted by address; a forged address in a header must not start a new count."""
     with site.client() as client:
         form = client.get("/login")
         token = client.cookies["mrpvm_csrf"]
@@ -206,7 +206,7 @@ def test_a_caller_cannot_pretend_to_come_from_elsewhere(site: Site) -> None:
 
 @pytest.mark.parametrize("name", UNCLEAR)
 def test_no_request_is_smuggled_past_the_proxy(site: Site, name: str) -> None:
-    """Whatever the proxy makes of it: who asks afterwards, over the same connections, gets the own answer."""
+    """Whatever the proxy does with it, later requests over the same connections get their own answers."""
     headers, body = UNCLEAR[name]
     head = f"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
     smuggled = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n"
@@ -218,14 +218,14 @@ def test_no_request_is_smuggled_past_the_proxy(site: Site, name: str) -> None:
         connection.sendall(f"{head}{body}{smuggled}".encode())
         assert b"HTTP/1.1 " in connection.recv(4_096)
         with site.client() as other:
-            for number in range(8):  # as many connections to the server as nginx could have left open, and more
+            for number in range(8):  # more connections to the server than nginx could have left open
                 answer = other.get("/api/health", headers={"X-Request-Id": f"own-{number}"})
                 assert (answer.status_code, answer.headers["X-Request-Id"]) == (200, f"own-{number}")
 
 
 @pytest.mark.parametrize("target", ["/login", "https://elsewhere.example/login"])
 def test_another_name_gets_no_page(site: Site, target: str) -> None:
-    """Links in answers name the host that was asked for: only the server's own."""
+    """Links in answers contain the requested host, so only the server's own is accepted."""
     address = urlsplit(site.url)
     with (
         socket.create_connection((address.hostname, address.port), 10) as plain,

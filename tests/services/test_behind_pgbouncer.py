@@ -20,7 +20,7 @@ pytestmark = pytest.mark.services
 
 
 class Pooler:
-    """PgBouncer before the database at `url`, on a port of its own."""
+    """PgBouncer for the database at `url`, on a free port."""
 
     def __init__(self, place: Path, url: str) -> None:
         program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
@@ -31,20 +31,20 @@ class Pooler:
         self.url = address._replace(netloc=f"{address.username}@127.0.0.1:{self._port}").geturl()
         configured = place / "pgbouncer.ini"
         configured.write_text(configuration(url, self._port))
-        # It refuses to run as root.
+        # It does not run as root.
         as_whom = ["runuser", "-u", "nobody", "--"] if os.getuid() == 0 else []
         command = [*as_whom, program, str(configured)]
         self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
         wait_for(self._port, "pgbouncer")
 
     def stop(self) -> None:
-        """Kill it with all its connections."""
+        """Kill PgBouncer with all its connections."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
 
 def configuration(url: str, port: int) -> str:
-    """Return the configuration of deploy/ with the test's own database and port."""
+    """Return the configuration of deploy/ with the test's database and port."""
     shipped = (ROOT / "deploy/pgbouncer.ini").read_text()
     address = urlsplit(url)
     name = address.path[1:]
@@ -64,9 +64,9 @@ def configuration(url: str, port: int) -> str:
 
 @pytest.fixture
 def pooler(tmp_path: Path, own_services: dict[str, str]) -> Iterator[Pooler]:
-    """Return the pooler before the test's database."""
+    """Return PgBouncer for the test's database."""
     for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(0o755)  # another user reads the configuration
+        place.chmod(0o755)  # another user must read the configuration
     running = Pooler(tmp_path, own_services["DATABASE_URL"])
     yield running
     running.stop()
@@ -77,7 +77,7 @@ def test_a_server_works_behind_the_pooler_and_starts_again(
 ) -> None:
     variables = own_services | {"DATABASE_URL": pooler.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "pooled-" + "x" * 50}
     data = tmp_path / "data"
-    for _ in range(2):  # what a process that has ended held is free again
+    for _ in range(2):  # connections of a process that has ended are released
         with ServerProcess(data, **variables) as server:
             node = Node(server)
             sessions = [node.new_session() for _ in range(4)]

@@ -1,4 +1,4 @@
-"""A session that goes from one kind of database to the other and back stays the same to the byte."""
+"""A session that is moved to the other kind of database and back stays byte-identical."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ SAID = (
 
 
 def filled(api: httpx.Client) -> str:
-    """Return the id of a session that loaded, told, asked, saved and forked."""
+    """Return the id of a session after a load, facts, questions, a save and a fork."""
     session_id = str(api.post("/api/sessions", json={}).raise_for_status().json()["session_id"])
     material = {"content": "The pump a1 needs 3 bars. The pump b2 needs 4 bars.", "name": "pumps.md"}
     api.post(f"/api/sessions/{session_id}/context", json=material).raise_for_status()
@@ -34,7 +34,7 @@ def filled(api: httpx.Client) -> str:
 
 
 def replays(api: httpx.Client, session_id: str) -> list[str]:
-    """Return what came of replaying each turn of the machine."""
+    """Return the result of replaying each turn of the machine."""
     listed = api.get(f"/api/sessions/{session_id}/explainability").raise_for_status().json()["turns"]
     turns = [turn["requestId"] for turn in listed if turn.get("kind", "chat") == "chat"]
     return [api.post(f"/api/sessions/{session_id}/turns/{each}/replay").json()["result"] for each in turns]

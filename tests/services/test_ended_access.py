@@ -1,4 +1,4 @@
-"""Access that is taken away in one process ends in the other at once, not with the next heartbeat or at the end."""
+"""Access that is revoked in one process ends at once in the other, before the next heartbeat or the end of a stream."""
 
 import json
 import re
@@ -29,13 +29,13 @@ def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, 
 
 
 class Browser(httpx.Client):
-    """A browser at one of the processes, which sends forms as pages do."""
+    """A browser connected to one of the processes, which sends forms as pages do."""
 
     def __init__(self, node: Node, cookies: httpx.Cookies | None = None) -> None:
         super().__init__(base_url=node.url, cookies=cookies, follow_redirects=True, timeout=30)
 
     def send_form(self, path: str, **fields: str) -> str:
-        """Return the page that follows."""
+        """Send a form; return the page that follows."""
         self.get(path)
         form = {**fields, "csrfmiddlewaretoken": self.cookies["mrpvm_csrf"]}
         answer = self.post(path, data=form, headers={"Referer": str(self.base_url)})

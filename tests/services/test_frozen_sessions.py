@@ -1,4 +1,4 @@
-"""Frozen sessions on two server processes, each with files of its own."""
+"""Frozen sessions on two server processes, each with its own files."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -44,7 +44,7 @@ def command(node: Node, session_id: str, text: str) -> dict[str, Any]:
 
 
 def frozen(node: Node, session_id: str) -> dict[str, Any]:
-    """Return what the session keeps."""
+    """Return the session's frozen state."""
     session = node.http.get(f"/api/sessions/{session_id}").json()
     return {name: session[name] for name in FROZEN}
 
@@ -65,10 +65,10 @@ def write_files(data: Path, words: str) -> None:
 def test_commands_mean_the_same_in_both_processes(
     nodes: tuple[Node, Node], tmp_path: Path, steps: list[tuple[str, int, int, str]]
 ) -> None:
-    """Two sessions, each spoken to through both processes in any order, while the files of both processes change.
+    """Both processes run commands of two sessions in any order, while the files of both processes change.
 
-    A file changes nothing until a reload, a reload nothing but its session, and that to what a session which is made
-    in the same process at this moment would have.
+    A changed file has no effect before a reload. A reload changes only its session, which then has the state of a
+    session created in the same process at that moment.
     """
     folders = (tmp_path / "first", tmp_path / "second")
     write_files(folders[1], "other words")
@@ -94,7 +94,7 @@ def test_commands_mean_the_same_in_both_processes(
 
 @pytest.mark.rule("FROZEN-49")
 def test_a_restart_changes_nothing(nodes: tuple[Node, Node], own_services: dict[str, str], tmp_path: Path) -> None:
-    """Another process finds every session as it was, whatever has become of the files."""
+    """A new process reads every session unchanged, even if the files have changed."""
     here = nodes[0]
     session_id = here.new_session()
     for text in ("/persona use coach", "/style focus", "/agent reader", "/remember The key hangs left.", "/calc 6*7"):
@@ -126,7 +126,7 @@ def test_a_reload_in_one_process_holds_in_both(nodes: tuple[Node, Node], tmp_pat
 
 
 def test_commands_and_turns_take_their_places_across_processes(nodes: tuple[Node, Node]) -> None:
-    """Every command is counted once, whoever took it."""
+    """Every command is counted once, in whichever process it ran."""
     session_id = nodes[0].new_session()
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda place: nodes[place % 2].say(session_id, "/calc 1+1"), range(16)))

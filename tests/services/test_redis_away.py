@@ -1,4 +1,4 @@
-"""Redis hangs, goes away and comes back: turns and logins go on, and pages catch up."""
+"""Redis hangs, stops and restarts: turns and logins still succeed, and pages get the missed events."""
 
 import signal
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.services
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[OwnRedis]:
-    """Return a Redis server that ends with the test."""
+    """Return a Redis server, which is stopped after the test."""
     server = OwnRedis(tmp_path)
     yield server
     server.stop()
@@ -24,7 +24,7 @@ def redis(tmp_path: Path) -> Iterator[OwnRedis]:
 
 @pytest.fixture
 def node(redis: OwnRedis, tmp_path: Path, own_services: dict[str, str]) -> Iterator[Node]:
-    """Return one process that is logged in to."""
+    """Return a process with a login."""
     variables = own_services | {"REDIS_URL": redis.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
     (tmp_path / "data").mkdir()
     with ServerProcess(tmp_path / "data", **variables) as server:
@@ -43,7 +43,7 @@ def test_turns_and_logins_go_on_and_pages_catch_up(node: Node, redis: OwnRedis, 
             redis.process.send_signal(signal.SIGSTOP)
         else:
             redis.stop()
-        # A call that waits for Redis without a time limit never returns; the client's own limit then fails the test.
+        # A call to Redis without a time limit would never return, and the client's timeout would fail the test.
         assert node.say(session_id, "My cat is called Tom.").status_code == 200
         kinds_until(follower, "turn.committed")  # by the heartbeat
         with node.socket(session_id) as late:
@@ -58,7 +58,7 @@ def test_turns_and_logins_go_on_and_pages_catch_up(node: Node, redis: OwnRedis, 
 
 
 def password_login(node: Node) -> int:
-    """Return the status of a failed login: the form again."""
+    """Return the status of a failed login, which shows the form again."""
     with httpx.Client(base_url=node.url, timeout=30) as visitor:
         visitor.get("/login")
         form = {"username": "nobody", "password": "wrong", "csrfmiddlewaretoken": visitor.cookies["mrpvm_csrf"]}

@@ -1,4 +1,4 @@
-"""Turns replay in the server process that follows the one that ran them."""
+"""Turns replay in a new server process after a restart."""
 
 import random
 from pathlib import Path
@@ -42,7 +42,7 @@ class Server:
         return str(session_id)
 
     def walk(self, seed: int) -> str:
-        """Return the id of a session that did one thing after another, by chance."""
+        """Return the id of a session after random actions."""
         chance = random.Random(seed)
         session_id = self._post("/api/sessions", {})["session_id"]
         here = f"/api/sessions/{session_id}"
@@ -60,7 +60,7 @@ class Server:
         return session_id
 
     def replays(self, session_id: str) -> list[str]:
-        """Return what came of replaying each turn of the machine, in order."""
+        """Return the result of replaying each turn of the machine, in order."""
         listed = self._api.get(f"/api/sessions/{session_id}/explainability").raise_for_status().json()["turns"]
         turns = [turn["requestId"] for turn in listed if turn.get("kind", "chat") == "chat"]
         answers = (self._api.post(f"/api/sessions/{session_id}/turns/{each}/replay") for each in turns)
@@ -74,7 +74,7 @@ WALK_STEPS = 40
 
 
 def check_replays(results: list[str]) -> None:
-    """Assert that every turn replays but the one that was told a secret and the one after it, which may say so."""
+    """Assert that every turn replays; the turn with a secret and the one after it may report the redaction instead."""
     assert [result for result in results if result != "identical" and "Secrets" not in result] == []
     assert results.count("identical") >= len(SAID) - 3
     assert len(results) == len(SAID) - 1

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis go away under load: every session goes on within seconds, and nothing acknowledged is lost."""
+"""PostgreSQL and Redis restart under load: sessions work again within seconds, and no acknowledged turn is lost."""
 
 import threading
 import time
@@ -32,7 +32,7 @@ RUNNING_TURNS = "SELECT count(*) FROM sessions_app_explainabilityturn WHERE stat
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One message, when it was said, and what was answered."""
+    """A message, the time at which it was sent, and the answer."""
 
     text: str
     said_at: float
@@ -43,14 +43,14 @@ class Told:
 
 @dataclass(slots=True)
 class Talk:
-    """A session and a client that says one thing after another in it."""
+    """A session, and a client that runs one turn after another in it."""
 
     node: Node
     session_id: str
     told: list[Told] = field(default_factory=list)
 
     def go_on(self, stop_asked: threading.Event) -> None:
-        """Talk until the stop is asked for."""
+        """Run turns until a stop is requested."""
         with httpx.Client(base_url=self.node.url, headers=HEADERS, timeout=60) as client:
             while not stop_asked.wait(PAUSE_SECONDS):
                 number = len(self.told) + 1
@@ -62,17 +62,17 @@ class Talk:
                 self.told.append(Told(text, said_at, answer.status_code, code, answer.headers.get("Retry-After")))
 
     def has_gone_on_since(self, moment: float) -> bool:
-        """Return whether a turn that was asked for after the moment has succeeded."""
+        """Return whether a turn that was sent after this time has succeeded."""
         return any(told.said_at >= moment and told.status == 200 for told in self.told)
 
     def acknowledged(self) -> list[str]:
-        """Return what was said in turns that succeeded."""
+        """Return the messages of successful turns."""
         return [told.text for told in self.told if told.status == 200]
 
 
 @contextmanager
 def load(nodes: list[Node], postgres: OwnPostgres) -> Iterator[list[Talk]]:
-    """Talk in some sessions at once until the block ends; all of what was acknowledged must be stored then."""
+    """Run turns in several sessions at once during the block; assert that all acknowledged messages are then stored."""
     talks = [Talk(node := nodes[number % len(nodes)], node.new_session()) for number in range(SESSIONS)]
     stop_asked = threading.Event()
     threads = [threading.Thread(target=talk.go_on, args=(stop_asked,)) for talk in talks]
@@ -90,7 +90,7 @@ def load(nodes: list[Node], postgres: OwnPostgres) -> Iterator[list[Talk]]:
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> float:
-    """Return how long it took until something held; fail if that was longer than it may be."""
+    """Return how long it took until the condition held; fail after the time limit."""
     began = time.monotonic()
     while not holds():
         assert time.monotonic() - began < MOST_SECONDS, "it never did"
@@ -101,7 +101,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> float:
 
 
 def all_go_on(talks: list[Talk]) -> None:
-    """Hold that every session takes turns again in time, and that what failed was told to come again."""
+    """Assert that every session runs turns again in time, and that failed requests were told to retry."""
     moment = time.monotonic()
     within(RECOVERY_SECONDS, lambda: all(talk.has_gone_on_since(moment) for talk in talks))
     failed = [told for talk in talks for told in talk.told if told.status != 200]
@@ -118,7 +118,7 @@ def is_ready(nodes: list[Node]) -> bool:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[OwnPostgres]:
-    """Return a cluster of these tests' own."""
+    """Return a PostgreSQL cluster for these tests."""
     cluster = OwnPostgres()
     yield cluster
     cluster.remove()
@@ -126,7 +126,7 @@ def postgres() -> Iterator[OwnPostgres]:
 
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    """Return a Redis server of these tests' own."""
+    """Return a Redis server for these tests."""
     server = OwnRedis(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
@@ -136,7 +136,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
 def nodes(
     request: pytest.FixtureRequest, postgres: OwnPostgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Node]]:
-    """Return the server's processes, on a database of their own."""
+    """Return the server's processes, on a separate database."""
     name = "alone" if request.param == "one process" else "beside"
     postgres.execute(f"CREATE DATABASE {name}", database="postgres")
     variables = {
@@ -175,7 +175,7 @@ def test_sessions_go_on_when_postgresql_has_restarted(
 
 
 def test_sessions_go_on_when_their_connections_are_cut(nodes: list[Node], postgres: OwnPostgres) -> None:
-    """In the middle of transactions too: some of many cuts meet one."""
+    """Many connections are cut, some of them in a transaction."""
     with load(nodes, postgres) as talks:
         cut = 0
         until = time.monotonic() + 3
@@ -190,12 +190,12 @@ def test_sessions_go_on_when_their_connections_are_cut(nodes: list[Node], postgr
 
 
 def test_a_claim_that_another_server_took_is_awaited(nodes: list[Node], postgres: OwnPostgres) -> None:
-    """The server serves on meanwhile, is not ready, and says so."""
+    """Meanwhile the server answers requests, and its readiness check fails with the reason."""
     within(MOST_SECONDS, lambda: is_ready(nodes))
     with psycopg.connect(postgres.url_of(postgres.database), autocommit=True) as other:
         ((key,),) = other.execute(CLAIM_KEY).fetchall()
         postgres.cut_connections("application_name LIKE 'mrpvm, process%'")
-        other.execute("SELECT pg_advisory_lock(%s)", [key])  # before the server looks again
+        other.execute("SELECT pg_advisory_lock(%s)", [key])  # before the server checks again
         within(RECOVERY_SECONDS, lambda: not any(readiness(node)["ready"] for node in nodes))
         assert [name for name, holds in readiness(nodes[0])["checks"].items() if not holds] == ["claim"]
         assert nodes[0].say(nodes[0].new_session(), "My dog is called Rex.").status_code == 200
@@ -203,7 +203,7 @@ def test_a_claim_that_another_server_took_is_awaited(nodes: list[Node], postgres
 
 
 def test_idle_connections_that_are_closed_fail_no_turn(nodes: list[Node], postgres: OwnPostgres) -> None:
-    """As a pooler closes them: each turn finds that its connections are gone, and so does each of its plugins."""
+    """A pooler closes idle connections; each turn and each of its plugins then reconnects."""
     session_ids = [node.new_session() for node in nodes]
     for _ in range(3):
         for node, session_id in zip(nodes, session_ids, strict=True):

@@ -1,4 +1,4 @@
-"""Two server processes change, fork and fold one knowledge base at once: readers see whole states only."""
+"""Two server processes change, fork and fold one knowledge base at once: readers see only complete states."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ SOURCES = 6
 
 @pytest.fixture
 def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Return two processes on one database which sweep, and so fold, several times a second."""
+    """Return two processes on one database that sweep, and so fold, several times a second."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
     variables = own_services | {
         "MRPVM_API_KEY": KEY,
@@ -43,7 +43,7 @@ def done(node: Node, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(node: Node, kb_id: str) -> tuple[int, int]:
-    """Return how many sources and units the base has."""
+    """Return the numbers of sources and units in the base."""
     found = node.http.get(f"/api/kbs/{kb_id}").json()
     return (found["sourceCount"], found["unitCount"])
 
@@ -54,7 +54,7 @@ def upload(node: Node, kb_id: str, name: str) -> None:
 
 
 def fork(node: Node, kb_id: str) -> str:
-    """Fork what a new session sees of the base, and give the fork's id."""
+    """Fork the base by a new session; return the fork's id."""
     session = node.new_session()
     done(node, f"/sessions/{session}/kb/load", {"kb_id": kb_id})
     return str(done(node, f"/sessions/{session}/kb/fork", {"name": "fork"})["kb_id"])

@@ -1,4 +1,4 @@
-"""Two server processes over one PostgreSQL and one Redis: they act as one server."""
+"""Two server processes on one PostgreSQL and one Redis act as one server."""
 
 import json
 import os
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.services
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory, shared_directory: Path) -> Iterator[tuple[Node, Node]]:
-    """Return one pair for all tests here: none of them stops a process, or changes what another test reads."""
-    # Even a quick turn tells of what it has begun.
+    """Return one pair for all tests here, none of which stops a process or changes data of another test."""
+    # Even a quick turn sends events of its progress.
     variables = {"REDIS_URL": os.environ["REDIS_URL"], "MRPVM_TRACE_FLUSH_MS": "1"}
     with (
         new_database(shared_directory, os.environ["DATABASE_URL"]) as url,
@@ -41,12 +41,12 @@ def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node
 
 
 def test_a_base_change_reaches_a_page_of_the_other_process(nodes: tuple[Node, Node]) -> None:
-    """Sooner than the next heartbeat, which would tell of it too."""
+    """The page is updated before the next heartbeat, which would also report the change."""
     here, there = nodes
     session_id = here.new_session()
     revision = here.http.get("/api/kbs/default").raise_for_status().json()["revision"]
     with there.socket(session_id, since=f"2&revision={revision}") as socket:
-        time.sleep(1)  # the socket has joined
+        time.sleep(1)  # the socket has joined its group
         begun = time.monotonic()
         assert here.post("/kbs/default/sources", {"name": "a.txt", "content": "The valve leaks."}).is_success
         message = json.loads(socket.recv(timeout=20))
@@ -68,7 +68,7 @@ def test_a_socket_that_moves_to_the_other_process_misses_nothing(nodes: tuple[No
 
 
 def test_pages_joining_in_the_other_process_get_each_event_once(nodes: tuple[Node, Node]) -> None:
-    """No page waits for its heartbeat, and none is told twice."""
+    """No page waits for its heartbeat, and none gets an event twice."""
     here, there = nodes
     session_id = here.new_session()
     renames = 40
@@ -80,7 +80,7 @@ def test_pages_joining_in_the_other_process_get_each_event_once(nodes: tuple[Nod
 
 
 def numbers_until(node: Node, session_id: str, last: int) -> list[int]:
-    """Return the numbers that a page which opens now gets, up to the last."""
+    """Open a page now; return the event numbers that it gets, up to `last`."""
     with node.socket(session_id) as socket:
         seen: list[int] = []
         while not seen or seen[-1] != last:
@@ -98,7 +98,7 @@ def test_what_one_process_learnt_the_other_knows(nodes: tuple[Node, Node]) -> No
 
 @pytest.mark.rule("TURN-3")
 def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node, Node]) -> None:
-    """The slot is a database constraint, not a lock in one process."""
+    """The slot is a database constraint and no lock in one process."""
     session_id = nodes[0].new_session()
     with ThreadPoolExecutor(16) as pool:
         replies = list(pool.map(lambda place: nodes[place % 2].say(session_id, f"My item {place} is new."), range(16)))

@@ -1,6 +1,6 @@
-"""`python -m tests.soak [--minutes 10] [--on SQLite] [--fault "process killed"] [--rounds 5]`: work with faults.
+"""`python -m tests.soak [--minutes 10] [--on SQLite] [--fault "process killed"] [--rounds 5]`: run work with faults.
 
-Prints a table, and what is broken, if anything is.
+Prints a table, and the broken promises, if any.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from tests.soak.sites import SITES
 
 
 def main() -> int:
-    """Soak each site for its share of the time; return the exit code."""
+    """Test each site for its share of the time; return the exit code."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="altogether")
     parser.add_argument("--on", choices=list(SITES), action="append", help="one kind of site alone")
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def table(outcomes: dict[str, Outcome]) -> str:
-    """Return the outcomes as a Markdown table, a column each."""
+    """Return the outcomes as a Markdown table with a column for each."""
     rows = [outcome.rows() for outcome in outcomes.values()]
     names = list(dict.fromkeys(name for found in rows for name in found))
     lines = [f"| | {' | '.join(outcomes)} |", "|---|" + "---:|" * len(outcomes)]

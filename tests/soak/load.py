@@ -1,4 +1,4 @@
-"""Fifty people at work: each has a session, does one thing after another in it, and notes what was acknowledged."""
+"""Simulated users: each has a session, sends one request after another, and records what was acknowledged."""
 
 import asyncio
 import itertools
@@ -31,7 +31,7 @@ WEIGHTS = {
 
 @dataclass
 class Noted:
-    """What the server acknowledged, and what it answered besides."""
+    """What the server acknowledged, and its other answers."""
 
     messages: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sources: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class Noted:
 
 
 class Person:
-    """One session and whoever works in it. Nothing is asked again: what was not acknowledged may be there or not."""
+    """A session and its user. Requests are not repeated: one that was not acknowledged may be stored or not."""
 
     def __init__(self, url: str, cookies: dict[str, str], noted: Noted, number: int) -> None:
         self._url, self._noted, self._number = url, noted, number
@@ -58,7 +58,7 @@ class Person:
         """The numbers of the events that the person's page got, in the order in which they came."""
 
     async def work(self, stop_asked: asyncio.Event) -> None:
-        """Do one thing after another until the stop is asked for."""
+        """Send one request after another until a stop is requested."""
         headers = {"Authorization": f"Bearer {KEY}"}
         async with httpx.AsyncClient(base_url=self._url, headers=headers, timeout=PATIENCE_SECONDS) as client:
             self._client = client
@@ -73,7 +73,7 @@ class Person:
                 await asyncio.sleep(self._choice.uniform(0, PAUSE_SECONDS))
 
     def hang_up(self) -> None:
-        """Cut both connections, whatever is under way."""
+        """Cut both connections, also during a request."""
         if self._request is not None:
             self._request.cancel()
         if self._socket is not None:
@@ -115,7 +115,7 @@ class Person:
             self._noted.messages[self.session_id].append(text)
 
     async def _send(self, kind: str, method: str, path: str, body: Any) -> dict[str, Any] | None:
-        """Return the answer to one request, None for one that was put off or cut; note what is a defect."""
+        """Return the answer to one request, or None if it was put off or cut; record defects."""
         headers = {} if path.startswith("/api") else {"Cookie": self._cookie, "Authorization": ""}
         self._request = asyncio.create_task(self._client.request(method, path, json=body, headers=headers))
         try:
@@ -148,7 +148,7 @@ class Person:
         return dict(answer.json()) if is_json else {}
 
     async def follow(self, stop_asked: asyncio.Event) -> None:
-        """Follow the session as its page does, and come back with the number that was seen."""
+        """Follow the session's events as its page does; reconnect after the last number received."""
         while not stop_asked.is_set():
             if not self.session_id:
                 await asyncio.sleep(0.1)
@@ -176,5 +176,5 @@ class Person:
 
 
 def is_a_models_fault(kind: str, answer: httpx.Response) -> bool:
-    """Return whether a turn failed because the configured model did not answer as it should."""
+    """Return whether a turn failed because of the configured model."""
     return kind == "model turn" and answer.json()["error"]["code"] in MODELS_FAULTS

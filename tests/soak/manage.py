@@ -1,6 +1,6 @@
-"""`python tests/soak/manage.py ...`: manage.py, with threads that can sleep while libfaketime steps the clock.
+"""`python tests/soak/manage.py ...`: manage.py, with a `time.sleep` that works while libfaketime steps the clock.
 
-libfaketime takes the stepped clock's time from absolute deadlines of the monotonic one, and `time.sleep` fails.
+libfaketime applies the clock's step to absolute deadlines of the monotonic clock, so `time.sleep` fails.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Work, faults and the look at what is left afterwards."""
+"""A soak run: work, faults, and the checks afterwards."""
 
 import asyncio
 import random
@@ -32,7 +32,7 @@ MEMORY_GROWTH, DESCRIPTOR_GROWTH = 1.5, 60
 
 @dataclass(frozen=True)
 class Size:
-    """What a process holds."""
+    """The memory and open descriptors of a process."""
 
     memory_kib: int
     descriptors: int
@@ -40,7 +40,7 @@ class Size:
 
 @dataclass
 class Outcome:
-    """What was done, what failed, and which promises were broken."""
+    """The work that was done, the failures, and the broken promises."""
 
     noted: Noted
     seconds: float = 0
@@ -79,12 +79,12 @@ def soak(
     only: Collection[str] = (),
     rounds: int = 1,
 ) -> Outcome:
-    """Let people work for some seconds while things go wrong, then look whether everything acknowledged is there.
+    """Run users and faults for some seconds, then check that everything acknowledged is stored.
 
     Args:
-        seconds: the shortest time; `LATEST` times as long, if each fault has not happened before.
-        only: the names of the faults, all where it is empty.
-        rounds: into how many parts the time is divided; what was acknowledged is looked for after each.
+        seconds: the shortest duration; up to `LATEST` times that, until each fault has happened.
+        only: the names of the faults; empty means all.
+        rounds: the number of parts of the time; acknowledged data is checked after each.
     """
     noted = Noted()
     with open_site() as site:
@@ -132,7 +132,7 @@ async def _work(site: Site, people: list[Person], outcome: Outcome, seconds: flo
 
 
 async def _settled(site: Site, people: list[Person]) -> None:
-    """Return when no turn runs and every page has learned of everything, or for a long time no more came of it."""
+    """Wait until no turn runs and every page has all events, or until there was no progress for `SETTLE_SECONDS`."""
     until, known = 0.0, None
     while known is None or time.monotonic() < until:
         running = site.running_turns()
@@ -152,7 +152,7 @@ def _hang_up(loop: asyncio.AbstractEventLoop, people: list[Person]) -> None:
 
 
 def _go_wrong(site: Site, faults: Sequence[Fault], outcome: Outcome, seconds: float) -> None:
-    """Let every fault happen in turn, in another order after the first time, until the time is over."""
+    """Cause every fault in order, then again in random orders, until the time is over."""
     choice = random.Random(1)
     began, waiting = time.monotonic(), list(reversed(faults))
     try:
@@ -171,7 +171,7 @@ def _go_wrong(site: Site, faults: Sequence[Fault], outcome: Outcome, seconds: fl
 
 
 def _size(site: Site) -> Size:
-    """Return what the first process holds."""
+    """Return the size of the first process."""
     place = Path("/proc", str(site.processes()[0]))
     held = next(line for line in (place / "status").read_text().splitlines() if line.startswith("VmRSS"))
     return Size(int(held.split()[1]), len(list((place / "fd").iterdir())))
@@ -187,7 +187,7 @@ def _growth(first: Size, last: Size) -> list[str]:
 
 
 def _losses(site: Site, people: list[Person], noted: Noted) -> list[str]:
-    """Return what was acknowledged and is not there, what is there twice, and what a page was not told in order."""
+    """Return acknowledged data that is missing or stored twice, and events that a page did not get in order."""
     found: list[str] = []
     with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=START_SECONDS) as client:
         for person in people:
@@ -216,7 +216,7 @@ def _messages(client: httpx.Client, root: str) -> list[str]:
 
 
 def _all(client: httpx.Client, path: str, name: str) -> list[dict[str, Any]]:
-    """Return the items of every page of a list."""
+    """Return the items on all pages of a list."""
     found: list[dict[str, Any]] = []
     cursor = None
     while True:
@@ -230,22 +230,22 @@ def _all(client: httpx.Client, path: str, name: str) -> list[dict[str, Any]]:
 
 
 def _doctor(site: Site) -> list[str]:
-    """Return what the server's own check finds, but for what the faults themselves left: a small disk, a later time."""
+    """Return the findings of `mrpvm doctor`, without those that the faults cause: a small disk, a later time."""
     _, said = site.servers[0].manage("doctor", seconds=600)
     ended = ("disk:", "clock:", "size:", "CommandError:", "No problem was found.")
     return [line for line in said.splitlines() if line and not line.startswith(ended)]
 
 
 def _tracebacks(output: str) -> Iterator[tuple[str, str]]:
-    """Yield the class of the error of each traceback that a server printed, and the traceback with the line before it.
+    """Yield the error's class of each printed traceback, and the traceback with the line before it.
 
-    Errors that the product names itself are left out.
+    Errors that the product raises by name are left out.
     """
     said, *parts = output.split("Traceback (most recent call last):")
     for part in parts:
         before, said = said.strip().rpartition("\n")[2], part
         if "direct cause of the following exception" in part or "During handling of the above exception" in part:
-            continue  # the next one says what came of it
+            continue  # the next one is the result
         lines = part.splitlines()
         place = next(place for place, line in enumerate(lines) if line and not line.startswith(" "))
         error = lines[place].partition(":")[0]

@@ -1,4 +1,4 @@
-"""The servers that are put to the test: one process on SQLite, or two behind nginx on PostgreSQL and Redis."""
+"""The servers under test: one process on SQLite, or two behind nginx on PostgreSQL and Redis."""
 
 import itertools
 import os
@@ -37,14 +37,14 @@ MODEL_FAULTS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong, and is over when `happen` returns."""
+    """A fault, which is over when `happen` returns."""
 
     name: str
     happen: Callable[[], None]
 
 
 class Clock:
-    """The clock of the servers, which libfaketime shifts; none where it is not installed."""
+    """The clock of the servers, shifted by libfaketime if it is installed."""
 
     def __init__(self, place: Path) -> None:
         self._file = place / "clock"
@@ -60,13 +60,13 @@ class Clock:
             }
 
     def remove(self) -> None:
-        """Remove what libfaketime leaves of processes that were killed."""
+        """Remove files that libfaketime leaves after killed processes."""
         for left in Path("/dev/shm").glob("*faketime_*"):  # noqa: S108
             if not Path("/proc", left.name.rpartition("_")[2]).exists():
                 left.unlink(missing_ok=True)
 
     def step(self, seconds: int) -> None:
-        """Set the clock so many seconds from the true time."""
+        """Set the clock this many seconds from the true time."""
         self._file.write_text(f"{seconds:+d}\n")
 
     def faults(self) -> list[Fault]:
@@ -85,7 +85,7 @@ class Clock:
 
 
 class Site:
-    """A running site: `url` for its clients, the processes behind it, and what can go wrong with it."""
+    """A running site: the `url` for clients, its processes, and its possible faults."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ def _server(data: Path, *arguments: str, **variables: str) -> ServerProcess:
     data.mkdir(exist_ok=True)
     limits = {
         "MRPVM_CHATS_PER_MINUTE": "0", "MRPVM_LLM_TIMEOUT_MS": "2000", "MRPVM_LLM_MAX_RETRIES": "0",
-        # What a kill left running is closed while the run settles.
+        # Turns left running by a kill are closed while the run settles.
         "MRPVM_REQUEST_TIMEOUT_MS": "8000", "MRPVM_LEASE_EXTRA_MS": "1000", "MRPVM_SWEEP_INTERVAL_MS": "2000",
     }  # fmt: skip
     server = ServerProcess(data, *arguments, PORT=str(free_port()), MRPVM_API_KEY=KEY, **limits, **variables)
@@ -163,7 +163,7 @@ def _kill(server: ServerProcess) -> None:
     server.__exit__()
     server._is_ready.clear()
     if "--no-bootstrap" not in server.command:
-        server.command.append("--no-bootstrap")  # the link and key were printed once
+        server.command.append("--no-bootstrap")  # the link and key are printed only once
     server.__enter__()
 
 
@@ -182,7 +182,7 @@ def _model(stack: ExitStack) -> tuple[dict[str, str], list[Fault]]:
 
 @contextmanager
 def sqlite_site() -> Iterator[Site]:
-    """Return one process whose data lies on a small disk, where such a one can be mounted."""
+    """Return one process with its data on a small disk, if one can be mounted."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
         left_out, faults = [], []
@@ -234,7 +234,7 @@ def _small_disk(stack: ExitStack, place: Path) -> SmallDisk | None:
 
 @contextmanager
 def services_site() -> Iterator[Site]:
-    """Return two processes behind nginx, on PostgreSQL and Redis of their own."""
+    """Return two processes behind nginx, with their own PostgreSQL and Redis."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
         place.chmod(0o755)

@@ -15,6 +15,6 @@ def test_nothing_is_lost_while_things_go_wrong(kind: str) -> None:
     outcome = soak(SITES[kind], SECONDS, SESSIONS)
     print(table({kind: outcome}))
     assert not outcome.broken, "\n".join(outcome.broken)
-    # The run has tried something.
+    # The run did some work.
     assert any(outcome.noted.messages.values())
     assert outcome.faults["process killed"]

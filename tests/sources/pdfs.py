@@ -1,10 +1,10 @@
-"""Small PDFs written by hand, so that tests know every byte of them."""
+"""Small PDFs written by hand, so that tests control every byte."""
 
 import zlib
 
 
 def pdf(*pages: str, author: str = "", stream_filter: str = "", streams: tuple[bytes, ...] = ()) -> bytes:
-    """Return a PDF with a page for each text; `streams` replace the pages' contents as they are."""
+    """Return a PDF with a page for each text; `streams` replace the pages' content streams unchanged."""
     contents = streams or tuple(_shown(page) for page in pages)
     kids = " ".join(f"{4 + 2 * place} 0 R" for place in range(len(contents)))
     objects = [
@@ -21,7 +21,7 @@ def pdf(*pages: str, author: str = "", stream_filter: str = "", streams: tuple[b
 
 
 def bomb(expanded_bytes: int) -> bytes:
-    """Return a PDF whose only page unpacks to a text of this size."""
+    """Return a PDF whose only page decompresses to a text of this size."""
     packed = zlib.compress(zlib.compress(b" " * expanded_bytes, 1), 9)
     return pdf(streams=(packed,), stream_filter="/Filter [/FlateDecode /FlateDecode]")
 

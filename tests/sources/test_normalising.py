@@ -1,4 +1,4 @@
-"""What a normaliser's reply for a chunk is worth."""
+"""Validation of a normaliser's reply for a chunk."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from mrpvm.sources.source import SourceFile, read_source
 
 @pytest.mark.rule("UNIT-9")
 def test_a_hash_that_a_normaliser_got_wrong_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """The unit is taken all the same, with the hash of what it says."""
+    """The unit is accepted with the hash of its text."""
     read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
     writer = ControlWriter()
     writer.ku(

@@ -1,4 +1,4 @@
-"""The reading process: the same units as in the server, and files that would hurt it."""
+"""The process that reads sources: the same units as in the server, and hostile files."""
 
 import os
 from collections.abc import Callable

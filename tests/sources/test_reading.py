@@ -1,4 +1,4 @@
-"""Files as text: which format, which characters, what of a page a reader sees."""
+"""Reading files as text: the format, the encoding, and the visible text of HTML."""
 
 import contextlib
 from encodings.aliases import aliases

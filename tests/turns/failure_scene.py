@@ -1,4 +1,4 @@
-"""A turn that fails, and what of its session must then be as before."""
+"""A failing turn, and the state of its session that must not change."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from sessions_app.turns.pipeline import TurnError, run_turn
 
 
 def memory(session):
-    """Return everything a failed turn must not change."""
+    """Return the state that a failed turn must not change."""
     session.refresh_from_db()
     return {
         "messages": list(session.messages.values_list("sequence", "content")),

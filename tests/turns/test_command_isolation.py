@@ -1,4 +1,4 @@
-"""Random commands to two sessions, interleaved: nothing bleeds, nothing drifts."""
+"""Random commands to two sessions, interleaved: no command affects the other session."""
 
 import json
 from datetime import UTC
@@ -55,24 +55,24 @@ STEPS = st.lists(
 
 @pytest.fixture(autouse=True)
 def own_files(tmp_path: Path, settings: Settings) -> None:
-    """Keep the test's files apart from every other test's."""
+    """Use a separate data directory for the test."""
     settings.MRPVM_DATA_DIR = tmp_path
 
 
 def give(session: Session, text: str) -> TurnResult:
-    """Run a command in a session that is known by its key alone, as any process knows it."""
+    """Run a command in a session that is read anew by its key, as in any process."""
     return answer_message(Session.objects.only("pk").get(pk=session.pk), TurnCall(message=text))
 
 
 def held(session: Session) -> dict[str, object]:
-    """Return what the session holds."""
+    """Return the session's frozen state."""
     row = Session.objects.get(pk=session.pk)
     messages = [*row.messages.values_list("sequence", "role", "content")]
     return {name: getattr(row, name) for name in FROZEN} | {"messages": messages}
 
 
 def write_files(folder: Path, version: str) -> None:
-    """Change files of every kind that sessions freeze."""
+    """Change a file of every kind that sessions freeze."""
     write_skill(folder / "skills", "own", front(summary=version))
     (folder / "personas").mkdir(exist_ok=True)
     (folder / "personas" / "own.md").write_text(f"Be {version}.")
@@ -82,7 +82,7 @@ def write_files(folder: Path, version: str) -> None:
 
 
 def restart() -> None:
-    """Forget everything that a process keeps at hand."""
+    """Clear the process's caches."""
     for read in (frozen_content._skills, frozen_content._personas, frozen_content._agents):
         read.cache_clear()
 
@@ -93,7 +93,7 @@ def restart() -> None:
 def test_files_change_nothing_until_a_reload(
     project: Project, tmp_path: Path, steps: list[tuple[int | str, str]]
 ) -> None:
-    """Each command changes its own fields of its own session, and given twice in the same state it says the same."""
+    """Each command changes only its fields in its session, and gives the same result twice in the same state."""
     sessions = [create_session(project), create_session(project)]
     give(sessions[0], "My name is Ann. I prefer tea.")
     for who, what in steps:

@@ -1,4 +1,4 @@
-"""Whatever is typed, files are written in the data directory alone."""
+"""For any command, files are written only in the data directory."""
 
 import os
 import sys
@@ -34,12 +34,12 @@ def _hear(event: str, arguments: tuple[object, ...]) -> None:
         _watching[-1].append(str(arguments[_CHANGES[event]]))
 
 
-sys.addaudithook(_hear)  # cannot be taken away again; it hears nothing unless a test watches
+sys.addaudithook(_hear)  # an audit hook cannot be removed; this one does nothing unless a test watches
 
 
 @pytest.fixture
 def changed() -> Iterator[list[str]]:
-    """Return the files that are written, made or removed from now on."""
+    """Return a list to which files are added that are written, created or removed from now on."""
     _watching.append([])
     yield _watching[-1]
     _watching.pop()

@@ -1,4 +1,4 @@
-"""What a successful turn leaves."""
+"""The rows that a successful turn stores."""
 
 from dataclasses import replace
 from unittest.mock import Mock
@@ -44,7 +44,7 @@ def test_messages_of_tools_and_turns_are_numbered_without_gaps(session, plugins)
 
 @pytest.mark.rule("DECISION-34", "TURN-20", "TURN-21")
 def test_told_units_are_committed_once_and_indexed(session, plugins):
-    """The second turn tells the same and adds nothing."""
+    """The second turn tells the same fact and adds nothing."""
     plugins()
     first = say(session)
     second = say(session)
@@ -154,7 +154,7 @@ def test_all_guidance_is_kept_where_that_is_set(session, plugins, settings):
 
 
 def _guided():
-    """Return a detector of one instruction for the turn."""
+    """Return a detector that finds one instruction for the turn."""
     told = detection("why", claims=["Answer in one word."])
     scopes = f"\n@g9 set {_first_ku(told)} phaseScopes [gs-plugin]"
     return plugin("sd-plugin", "sd-a", replace(told, context_document=told.context_document + scopes))
@@ -190,7 +190,7 @@ def test_history_excludes_the_current_message(session, plugins):
 
 
 def test_a_command_is_a_point_of_recognition(session, monkeypatch):
-    """Both or nothing, wherever the server stops between them."""
+    """Either both are stored or neither, wherever the server stops."""
     call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
     with pytest.raises(RuntimeError, match="stops here"):

@@ -1,4 +1,4 @@
-"""What turns store compressed comes back as it was, one payload without the others."""
+"""Compressed data of turns is read back unchanged; single payloads can be read."""
 
 from collections.abc import Callable
 

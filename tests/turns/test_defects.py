@@ -1,4 +1,4 @@
-"""Failures outside the machine's reach: the turn ends as any failed turn does, and the session goes on."""
+"""Failures outside of the machine: the turn ends as failed, and the session can be used further."""
 
 from collections.abc import Callable
 
@@ -63,7 +63,7 @@ def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Calla
     assert (turn.status, turn.answer_status, turn.error["code"]) == ("failed", "failed", "SERVER_INTERNAL_ERROR")
     graph = fold_graph(events(turn))
     assert graph.root_frame_id == "frame-0"
-    if broken not in (unwritable_units, unreadable_finish):  # there the machine had closed its frames
+    if broken not in (unwritable_units, unreadable_finish):  # in that case the machine had closed its frames
         assert {frame.status for frame in graph.frames} == {"failed"}
     assert turn.duration_ms is not None
     assert memory(session) == before
@@ -88,7 +88,7 @@ def test_a_turn_that_others_kept_from_the_database_says_so(session, plugins, mon
 
 
 def test_a_plugin_that_gives_what_cannot_be_stored_fails_alone(session, plugins):
-    """A payload that is no JSON belongs to its plugin, not to the server."""
+    """A payload that is not valid JSON is an error of its plugin, not of the server."""
     reply = lambda request, context: {"not": "a solution"}  # noqa: E731
     plugins(plugin("gs-plugin", "gs-a", reply))
     with pytest.raises(TurnError) as caught:

@@ -1,4 +1,4 @@
-"""The small world of the first start holds what there is to look at."""
+"""The demo data of the first start."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_the_demo_ends_answered_wrong_and_failed(project: Project, tmp_path: Pat
 def test_a_first_start_that_was_broken_off_is_gone_on_with(
     db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key is shown by the start that ends well, and the demo is there once."""
+    """The start that succeeds shows the key, and the demo data exists once."""
     settings.MRPVM_DATA_DIR = tmp_path
     install_plugins()
     messages = iter(range(3))

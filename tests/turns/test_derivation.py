@@ -1,4 +1,4 @@
-"""Where a model reads a source, a model writes its summaries; else, and where it fails, the rules do."""
+"""A model writes the summaries of a source that a model reads; otherwise, or if that fails, the rules do."""
 
 from collections import Counter
 

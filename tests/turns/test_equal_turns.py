@@ -1,4 +1,4 @@
-"""Equal turns leave equal rows: with frozen statistics, clock and ids, whoever of parallel frames is quicker."""
+"""Equal turns store equal rows with fixed statistics, clock and ids, whichever parallel frame is quicker."""
 
 import json
 from itertools import count
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def played(project, monkeypatch, plugins):
-    """Return every row that two turns of four questions leave, as text; then remove them."""
+    """Return every row of two turns of four questions, as text; then remove them."""
     numbers = count()
     monkeypatch.setattr(machine.machine(), "clock", StillClock())
     monkeypatch.setattr(identifiers, "new_id", lambda prefix: f"{prefix}-{next(numbers):032x}")

@@ -1,4 +1,4 @@
-"""What a failed, stopped or interrupted turn leaves: its entry, its trace, and nothing else."""
+"""A failed, stopped or interrupted turn stores only its entry and its trace."""
 
 import threading
 import time
@@ -71,7 +71,7 @@ def test_a_turn_with_an_answer_that_has_no_utf_8_is_shown(session, plugins, name
 
 @pytest.mark.rule("SESSION-20", "TURN-30")
 def test_a_failing_pin_fails_the_turn_and_is_no_preference(session, plugins):
-    """Another solver stands ready and is not asked."""
+    """Another solver is registered and not tried."""
     ready = plugin("gs-plugin", "gs-b", solution("Because."))
     plugins(BREAKS["solver error"], ready)
     before = memory(session)
@@ -83,7 +83,7 @@ def test_a_failing_pin_fails_the_turn_and_is_no_preference(session, plugins):
 
 @pytest.mark.rule("TURN-29")
 def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
-    """The mount was a change of its own."""
+    """The mount is a separate change, which is kept."""
     plugins(BREAKS["solver error"])
     base = create_base(session.project, "Handbook")
     with pytest.raises(TurnError):
@@ -95,8 +95,8 @@ def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
 
 @pytest.mark.rule("TURN-33")
 def test_a_timed_out_turn_leaves_only_its_entry(session, plugins, settings):
-    """The late plugin is told to stop, and what it returns cannot commit any more."""
-    settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get to the solver
+    """The late plugin is told to stop, and its result cannot be committed."""
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough to reach the solver on a busy machine
     release, returned = threading.Event(), threading.Event()
     told = []
 
@@ -129,7 +129,7 @@ def test_discarded_units_are_recorded_with_their_text(session, plugins):
 
 @pytest.mark.rule("TURN-32", "TURN-39")
 def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
-    """Nothing half-done is left, the trace is still there."""
+    """No part of the commit is stored; the trace is."""
     plugins()
     before = memory(session)
 
@@ -183,7 +183,7 @@ def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
 
 
 def test_a_turn_that_waited_too_long_runs_in_a_fork(session, plugins):
-    """What another turn said meanwhile is not what the client goes on from."""
+    """Another turn ended meanwhile, and the client does not continue from that one."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
     session.refresh_from_db()
@@ -201,7 +201,7 @@ def test_a_turn_that_waited_too_long_runs_in_a_fork(session, plugins):
 
 @pytest.mark.rule("TURN-3")
 def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
-    """Whoever gets the slot commits as a whole, the others are told so."""
+    """The turns that get the slot commit completely; the others get an error."""
     plugins()
     codes = []
 
@@ -240,7 +240,7 @@ def test_expired_and_deleted_sessions_take_no_turn(session, plugins):
 
 @pytest.mark.rule("DECISION-19")
 def test_a_turn_is_cancelled_from_elsewhere(session, plugins):
-    """The request sets a row, the running process sees it."""
+    """The request updates a row, which the running process reads."""
     working, release = threading.Event(), threading.Event()
 
     def slow(request, context):
@@ -284,7 +284,7 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
 
 
 def test_a_turn_that_is_closed_while_its_commit_waits_is_refused(session, plugins, settings):
-    """The commit waits for the session's row, which whoever closes the turn holds."""
+    """The commit waits for the session's row, which is locked by the process that closes the turn."""
     settings.MRPVM_TRACE_FLUSH_MS = 60_000
     working, closing = threading.Event(), threading.Event()
 
@@ -301,7 +301,7 @@ def test_a_turn_that_is_closed_while_its_commit_waits_is_refused(session, plugin
             with transaction.atomic():
                 close_turn(session.turns.get().pk, TurnInterrupted("Closed.").as_record())
                 closing.set()
-                time.sleep(0.3)  # the commit gets as far as it can
+                time.sleep(0.3)  # the commit reaches the lock
         finally:
             connection.close()
 
@@ -330,7 +330,7 @@ def test_a_deleted_sessions_turn_does_not_commit(session, plugins):
 
 
 def test_only_a_taken_slot_makes_a_session_busy(session, plugins):
-    """Another constraint that is hurt is a defect, and waiting for the slot would not mend it."""
+    """A violation of another constraint is a defect, which waiting for the slot would not solve."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
     Session.objects.update(turn_sequence=0)

@@ -1,4 +1,4 @@
-"""Turns share the time to work, and one project's leave room for another's: places among the running turns too."""
+"""Turns share CPU time and places among the running turns fairly between projects."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ def share() -> FairShare:
 
 
 def works(share: FairShare, project: int, seconds: float, done: Callable[[], object], *, steps: int = 1) -> None:
-    """Work as a turn does, in steps."""
+    """Work in steps, as a turn does."""
     with share.turn(project):
         share.step()
         for _ in range(steps):
@@ -38,7 +38,7 @@ def works(share: FairShare, project: int, seconds: float, done: Callable[[], obj
 
 @contextmanager
 def working(share: FairShare, project: int) -> Iterator[threading.Event]:
-    """Have a turn of the project work until the event is set, at the end of the block at the latest."""
+    """Run a turn of the project until the event is set, at the latest until the end of the block."""
     begun, ends = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -57,7 +57,7 @@ def working(share: FairShare, project: int) -> Iterator[threading.Event]:
 
 
 def test_a_few_turns_of_one_project_work_at_once() -> None:
-    """The places are taken: turns that come work when one of those that work ends."""
+    """When all places are taken, a new turn starts after another one ends."""
     share = FairShare(at_once=2, stuck_seconds=60)
     ended: list[int] = []
     with ExitStack() as stack:
@@ -77,10 +77,10 @@ def test_a_few_turns_of_one_project_work_at_once() -> None:
 
 
 def test_a_quiet_project_goes_before_a_crowd(share: FairShare) -> None:
-    """Twelve turns of one project want to work for long; the other's is done while nearly all of them still do."""
+    """A turn of another project ends while nearly all of twelve long turns of one project still run."""
     ended: list[int] = []
     with share.turn(QUIET):
-        pass  # it has been here lately
+        pass  # it has worked recently
     with ThreadPoolExecutor(13) as pool:
         crowd = [pool.submit(works, share, LOUD, 0.01, lambda: ended.append(LOUD), steps=10) for _ in range(12)]
         time.sleep(0.05)
@@ -91,7 +91,7 @@ def test_a_quiet_project_goes_before_a_crowd(share: FairShare) -> None:
 
 
 def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
-    """A project with four turns is no faster than one with a single turn after another."""
+    """A project with four parallel turns gets no more time than one that runs one turn after another."""
     ended: list[int] = []
     with share.turn(QUIET):
         pass

@@ -1,4 +1,4 @@
-"""What a session keeps as it was when it was made."""
+"""The state that a session freezes when it is created."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.assistants.skill_files import front, names, write_skill
 
 @pytest.fixture(autouse=True)
 def own_files(tmp_path: Path, settings: Settings) -> None:
-    """Keep the test's files apart from every other test's."""
+    """Use a separate data directory for the test."""
     settings.MRPVM_DATA_DIR = tmp_path
 
 
@@ -33,7 +33,7 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.mark.rule("SESSION-7")
 def test_the_four_steps_come_in_their_order(project: Project) -> None:
-    """Skills, then personas, then the model configuration, all before the row is there."""
+    """Skills, personas and the model configuration are loaded in this order, before the row is inserted."""
     steps = mock.Mock()
     steps.skills.side_effect = frozen_content.current_skills
     steps.personas.side_effect = frozen_content.current_personas
@@ -49,7 +49,7 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
 
 
 def test_equal_content_is_shared_within_a_project_alone(project: Project) -> None:
-    """One row for one content, reachable through the session's own pointer."""
+    """Equal content has one row, which each session refers to."""
     other = Project.objects.create(name="Other", slug="other")
     first, second, third = create_session(project), create_session(project), create_session(other)
     assert (first.skills_id, first.personas_id, first.agents_id) == (
@@ -87,7 +87,7 @@ def test_a_reload_of_equal_files_counts_and_keeps_the_content(session: Session) 
 def test_a_session_cannot_be_made_without_the_shipped_skills(
     project: Project, tmp_path: Path, settings: Settings
 ) -> None:
-    """A hard failure that names the root, and nothing is left."""
+    """The error names the root, and nothing is stored."""
     settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
     with pytest.raises(SkillRootError, match="Required skills root missing: bundled"):
         create_session(project)
@@ -112,7 +112,7 @@ def test_what_ships_loads_without_complaint(session: Session) -> None:
 
 
 def test_making_a_session_asks_little(project: Project, django_assert_max_num_queries: object) -> None:
-    """Freezing costs one query once the content is known."""
+    """Freezing takes one query if the content is already stored."""
     create_session(project)
     with django_assert_max_num_queries(1):  # type: ignore[operator]
         frozen_content.freeze_files(project)
@@ -126,12 +126,12 @@ def test_nothing_is_written_outside_the_data_directory(project: Project, tmp_pat
 
 
 def later() -> None:
-    """Let time pass for what was found unused."""
+    """Make the marks of unused content older."""
     FrozenContent.objects.filter(unused_since__isnull=False).update(unused_since=timezone.now() - UNUSED_PERIOD)
 
 
 def test_what_no_session_points_to_is_removed_after_a_while(project: Project, session: Session, tmp_path: Path) -> None:
-    """A reload leaves the old snapshot behind; whoever still points to it keeps it."""
+    """After a reload, the old snapshot stays as long as another session refers to it."""
     other = create_session(project)
     old = session.skills_id
     write_skill(tmp_path / "skills", "new", front(summary="New"))
@@ -151,7 +151,7 @@ def test_what_no_session_points_to_is_removed_after_a_while(project: Project, se
 
 
 def test_content_that_is_frozen_again_stays(project: Project, session: Session, tmp_path: Path) -> None:
-    """Between the mark and the removal a new session may come to need it."""
+    """A new session may need it between the mark and the removal."""
     old = session.skills_id
     write_skill(tmp_path / "skills", "new", front(summary="New"))
     reload_skills(session)
@@ -176,7 +176,7 @@ def test_a_purged_session_takes_its_snapshot_along(session: Session) -> None:
 
 
 def test_content_never_changes(project: Project, session: Session, tmp_path: Path) -> None:
-    """Whatever is reloaded or frozen, no row is written anew: its key stands for its content."""
+    """No reload or freeze updates a row, since its key is the hash of its content."""
     before = dict(FrozenContent.objects.values_list("pk", "content"))
     for version in ("a", "b", "a"):
         write_skill(tmp_path / "skills", "own", front(summary=version))

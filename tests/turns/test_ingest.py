@@ -1,4 +1,4 @@
-"""Ingest beside everything else: in a process of its own, told of as it goes, and never in the way of a turn."""
+"""Ingest in a separate process: its progress is reported, and it does not delay turns."""
 
 import threading
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def _plugins() -> Any:
 
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> list[str]:
-    """Have every text read in a process; gives what was read there."""
+    """Read every text in a separate process; return the names of the calls to it."""
     settings.MRPVM_READ_APART_BYTES = 1
     settings.MRPVM_LOADING_EVENT_SECONDS = 0
     read: list[str] = []
@@ -88,7 +88,7 @@ def test_sources_are_cut_as_the_settings_say(project: Project, settings: Setting
 
 
 class OtherDetector:
-    """A detector of another package: it runs in the server, whoever reads the file."""
+    """A detector of another package, which runs in the server even if another process reads the file."""
 
     def __init__(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         self._symbolic = registry.installed.seed_detector("sd-symbolic")
@@ -122,7 +122,7 @@ def test_plugins_of_others_normalise_in_the_server(session: Session, apart: list
 
 @pytest.mark.rule("INGEST-10")
 def test_chunks_are_normalised_four_at_once_and_joined_in_order(session: Session, apart: list[str], other: Any) -> None:
-    """The first four wait for each other and a fifth; the first to be read is the last to be done."""
+    """Four chunks are read at once, and the first one is finished last."""
     met, guard, fifth, last = threading.Barrier(4), threading.Lock(), threading.Event(), threading.Event()
     running: list[int] = []
     most: list[int] = []

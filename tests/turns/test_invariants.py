@@ -1,4 +1,4 @@
-"""Random sequences of turns, failures, crashes and context loads hold."""
+"""Invariants after random sequences of turns, failures, crashes and context loads."""
 
 from dataclasses import replace
 
@@ -62,7 +62,7 @@ def snapshot(session):
 
 
 def play(session, kind, claims):
-    """Do one step; gives whether memory may have changed."""
+    """Do one step; return whether memory may have changed."""
     if kind == "load":
         units = {claim: loaded(claim) for claim in claims}
         existing = set(session.context_units.values_list("unit_id", flat=True))
@@ -88,7 +88,7 @@ def play(session, kind, claims):
 @given(steps=STEPS)
 def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch, settings):
     monkeypatch.setattr(registry.installed, "_plugins", dict(registry.installed._plugins))
-    settings.MRPVM_UNITS_AT_ONCE = 1  # two units make a load a large one
+    settings.MRPVM_UNITS_AT_ONCE = 1  # two units make a large load
     session = create_session(ensure_default_project())
     turn_count = 0
     for kind, claims in steps:

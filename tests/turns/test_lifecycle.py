@@ -1,4 +1,4 @@
-"""Statements of the life of sessions and turns that no other test is about."""
+"""Rules of the life cycle of sessions and turns that no other test covers."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -48,7 +48,7 @@ def test_a_session_expires_just_after_its_expiry(session, monkeypatch):
 
 @pytest.mark.rule("SESSION-13", "SESSION-14")
 def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
-    """The answer of a turn that took longer than the time to live is kept, and is activity."""
+    """The answer of a turn that takes longer than the time to live is kept and counts as activity."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 1
     seen = []
 
@@ -67,7 +67,7 @@ def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
 
 @pytest.mark.rule("SESSION-13", "TURN-28")
 def test_what_is_activity_and_what_is_not(session, plugins, settings):
-    """A failure is activity of its own, beside the turn's beginning."""
+    """The start of a turn and its failure both count as activity."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     long_ago = timezone.now() - timedelta(minutes=20)
 
@@ -99,7 +99,7 @@ def test_what_is_activity_and_what_is_not(session, plugins, settings):
 
 @pytest.mark.rule("SESSION-15", "TURN-2")
 def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
-    """Also before the sweep came by."""
+    """This holds before the sweep too."""
     plugins()
     overdue(session)
     with pytest.raises(Expired):
@@ -109,7 +109,7 @@ def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
 
 @pytest.mark.rule("SESSION-15")
 def test_the_sweep_marks_what_has_expired(session):
-    """Once, and not before its time."""
+    """It marks them once, and not too early."""
     assert sweep()["expired"] == 0
     overdue(session)
     assert [sweep()["expired"], sweep()["expired"]] == [1, 0]
@@ -163,7 +163,7 @@ def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
 
 @pytest.mark.rule("TURN-4", "TURN-10")
 def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
-    """What another turn staged is never seen by this one."""
+    """Units that another turn staged are never visible to this one."""
     plugins()
     told = ask(session).turn
     left = ContextUnit.objects.get()
@@ -176,7 +176,7 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
 @pytest.mark.rule("SESSION-5", "TURN-10", "TURN-11", "TURN-12")
 @pytest.mark.parametrize(("flush_ms", "pending"), [(0, ["Rex is a dog."]), (60_000, [])])
 def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins, settings, flush_ms, pending):
-    """Announced before retrieval, and stored as pending where the turn takes longer; nobody else sees or counts it."""
+    """Units are announced before retrieval, and stored as pending if the turn is slow. No other turn sees them."""
     settings.MRPVM_TRACE_FLUSH_MS = flush_ms
     seen, steps = {}, []
 
@@ -200,7 +200,7 @@ def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins, setti
 @pytest.mark.rule("TURN-21", "TURN-28")
 @pytest.mark.parametrize("answer", [solution("Because."), RuntimeError("boom")], ids=["succeeds", "fails"])
 def test_a_quick_turn_leaves_the_units_of_a_slow_one(project, plugins, settings, answer):
-    """Written once at the end, or pending first: the same units and the same ledger, repeated ones dropped."""
+    """Units that are written once at the end, or as pending first, are the same; so is the ledger."""
 
     def left_after(flush_ms):
         settings.MRPVM_TRACE_FLUSH_MS = flush_ms
@@ -245,7 +245,7 @@ def test_the_stored_trace_is_a_snapshot(session, plugins):
     [(("why one", "two", "why three"), "gs-z"), (("one", "why two", "three"), "gs-a"), (("why one", "two"), "gs-a")],
 )
 def test_several_questions_prefer_the_plugin_most_used(session, plugins, questions, expected):
-    """What asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
+    """The first solver answers "why", the second one the rest; ties are resolved alphabetically."""
     answered = solution("Because.")
 
     def only_why(request, context):
@@ -293,7 +293,7 @@ def test_a_mount_over_a_dirty_draft_is_refused_first(session, plugins):
 
 @pytest.mark.rule("SESSION-31", "TURN-1")
 def test_a_refused_turn_touches_nothing(project, plugins):
-    """No entry, no activity, no event."""
+    """There is no entry, no activity and no event."""
     plugins()
     session = create_session(project)
     session.refresh_from_db()

@@ -1,4 +1,4 @@
-"""What sessions remember as rows: consolidation, conflicts, archives, ends, evidence, forks."""
+"""Rows of a session's memories: consolidation, conflicts, archives, expiry, evidence, forks."""
 
 import os
 from datetime import timedelta
@@ -18,19 +18,19 @@ from sessions_app.turns.call import TurnCall
 
 @pytest.fixture(autouse=True)
 def own_files(tmp_path: Path, settings: Settings) -> None:
-    """Keep the test's files apart from every other test's."""
+    """Use a separate data directory for the test."""
     settings.MRPVM_DATA_DIR = tmp_path
 
 
 def give(session: Session, text: str) -> str:
-    """Return what a command says."""
+    """Return the reply of a command."""
     result = answer_message(session, TurnCall(message=text)).turn.command_result
     assert result is not None
     return str(result["message"])
 
 
 def say(session: Session, *texts: str) -> None:
-    """Store what the user said, and an answer to each."""
+    """Store messages of the user, each with an answer."""
     session.refresh_from_db()
     for text in texts:
         for role, content in (("user", text), ("assistant", "My name is Bot.")):
@@ -45,7 +45,7 @@ def standing(session: Session) -> dict[str, str]:
 
 
 def test_consolidation_marks_contradicted_memories(session: Session) -> None:
-    """The old value stays, is conflicted, and is told no more."""
+    """The old value is kept and marked as conflicted, and turns no longer get it."""
     say(session, "My name is Ann.", "I prefer tea.")
     give(session, "/memory long consolidate --dry-run")
     assert standing(session) == {}
@@ -106,7 +106,7 @@ def test_archived_texts_are_hidden_until_verified(session: Session) -> None:
 
 
 def test_what_has_expired_is_hidden_until_it_is_told_again(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At exactly its time it still holds."""
+    """At exactly its expiry time it is still valid."""
     give(session, "/remember The gate is A.")
     row = session.remembered_texts.get()
     give(session, f"/memory long expire {row.record_id} --hours 4")
@@ -124,7 +124,7 @@ def test_what_has_expired_is_hidden_until_it_is_told_again(session: Session, mon
 
 
 def test_evidence_is_kept_beside_what_was_told(session: Session, tmp_path: Path) -> None:
-    """Chunks with citations, in no list of memory, replaced when the file is read again, taken by a fork."""
+    """Chunks have citations, are in no list of memories, are replaced by a second load, and are copied to forks."""
     folder = tmp_path / "workspace" / session.project.slug / "evidence"
     folder.mkdir(parents=True)
     (folder / "ferry.txt").write_text(f"The gate is A. {'Waves are wet. ' * 40}")

@@ -1,4 +1,4 @@
-"""The tables are those that the models declare."""
+"""The tables match the models."""
 
 import pytest
 from django.apps import apps
@@ -11,7 +11,7 @@ from django.db.models import Model
     "model", list(apps.get_app_config("sessions_app").get_models()), ids=lambda model: model.__name__
 )
 def test_the_tables_have_what_the_models_declare(model: type[Model]) -> None:
-    """Constraints hold in the database, on every database: what a migration lost would be seen nowhere else."""
+    """Only this test would notice a constraint that a migration lost on one kind of database."""
     with connection.cursor() as cursor:
         there = connection.introspection.get_constraints(cursor, model._meta.db_table)
     declared = {item.name for item in (*model._meta.constraints, *model._meta.indexes)}

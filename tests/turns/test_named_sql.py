@@ -1,4 +1,4 @@
-"""Rows written and read by hand are those that the ORM would write and read."""
+"""Rows written and read by hand-written SQL equal those of the ORM."""
 
 import re
 from dataclasses import replace
@@ -61,7 +61,7 @@ UNIT = KnowledgeUnit(
 
 
 def values(row: Model) -> dict[str, Any]:
-    """Return the row's columns as they are stored, without its key."""
+    """Return the row's stored columns without its key."""
     stored = type(row)._default_manager.values().latest("pk")
     return {
         name: bytes(value) if isinstance(value, memoryview) else value for name, value in stored.items() if name != "id"
@@ -268,8 +268,8 @@ def test_what_a_new_layer_holds_is_looked_up_by_the_whole_index(db):
     layers = [known.pk + 1, known.pk + 2]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")  # which has seen the one layer only
-            # A table that was counted while it was small is read from end to end, rightly.
+            cursor.execute("ANALYZE")  # only one layer is stored at this time
+            # The planner would rightly scan a table that its statistics call small.
             cursor.execute("SET LOCAL enable_seqscan = off")
     with CaptureQueriesContext(connection) as queries:
         look_up(Posting, ("unit_id",), {"term": [1, 2]}, layer_id=layers)

@@ -1,4 +1,4 @@
-"""A source's chunks on the server's threads: whoever watches is asked however fast they return."""
+"""Normalising a source's chunks on threads: the watcher is called even if they return at once."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
 
 
-# Threads that earlier tests left look at their connections before they work.
+# Threads of earlier tests check their connections before they work.
 @pytest.mark.django_db
 def test_fast_chunks_do_not_keep_the_watch_from_ending_the_work() -> None:
     install_plugins()

@@ -1,4 +1,4 @@
-"""Life-cycle notifications reach every enabled KB plugin, whole, after the transaction, whatever a plugin does."""
+"""Lifecycle events: every enabled KB plugin gets them completely, after the transaction, even if a plugin fails."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ type Install = Callable[..., None]
 
 @dataclass
 class Listener:
-    """Gives KB plugins that write down what they hear, and what the database then shows to another thread."""
+    """Makes KB plugins that record their events, and the state of the database that another thread sees then."""
 
     heard: list[tuple[str, LifecycleEvent]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Listener:
         return scripted
 
     def events(self) -> list[LifecycleEvent]:
-        """Return what was heard since the last time."""
+        """Return the events since the last call."""
         heard, self.heard = [event for _, event in self.heard], []
         return heard
 
@@ -155,7 +155,7 @@ def test_a_session_is_created_before_its_base_is_loaded(
     rest = {item.name for item in fields(LifecycleEvent)} - {"event_type", "session_id", "requested_kb_id"}
     check_empty(created, *rest)
     check_loaded(loaded, session, "session-create", None)
-    assert listener.rows == [1, 1]  # what it tells of is there already
+    assert listener.rows == [1, 1]  # the change is already stored
 
 
 @pytest.mark.rule("PLUGIN-43")
@@ -246,7 +246,7 @@ def test_units_are_told_when_they_are_there(session: Session, plugins: Install, 
         assert [unit.text for unit in event.units] == [words]
         check_empty(event, "repository_meta", "workspace_stats", "snapshot", "requested_kb_id", "previous_kb_id")
     load_context(session, upload("The pump is blue."))
-    assert listener.events() == []  # nothing was added
+    assert listener.events() == []  # no unit was added
 
 
 @pytest.mark.rule("SESSION-8", "TURN-39")
@@ -307,14 +307,14 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
 def test_notified_plugins_share_the_rest_of_a_turns_time(
     hangs_on: str, session: Session, base: KnowledgeBase, plugins: Install, listener: Listener, settings: Settings
 ) -> None:
-    """Or else its lease ends, and another process closes it."""
+    """Otherwise the turn's lease would end, and another process would close the turn."""
     released = Event()
 
     def hang(event: LifecycleEvent) -> None:
-        # Whatever comes after the mount is slow: else the turn might end within the moments that its start is later.
+        # Events after the mount are slow too, so that the turn cannot end in the time that the mount took.
         released.wait(10 if event.event_type == hangs_on else 0.5 * (hangs_on == "kb-loaded"))
 
-    settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get there
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough to reach it on a busy machine
     plugins(listener.named("kb-a", hang), listener.named("kb-b", hang))
     try:
         with pytest.raises(TurnError) as caught:
@@ -352,7 +352,7 @@ def test_a_failure_names_its_session_of_any_length(db: None) -> None:
     longest = "x" * 128
     plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
     kept = PluginFailure.objects.get()
-    kept.full_clean()  # SQLite would store any length
+    kept.full_clean()  # SQLite stores texts of any length
     assert kept.session_id == longest
 
 

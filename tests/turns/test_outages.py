@@ -1,4 +1,4 @@
-"""The database goes away under a turn: whatever meets that, the turn ends with 503, and is closed when it can be."""
+"""The database fails during a turn: the turn ends with 503 in any case, and is closed as soon as possible."""
 
 from collections.abc import Callable, Iterator
 
@@ -35,12 +35,12 @@ class _DiskFull(Exception):
 
 
 def lose_connection(*args: object, **kwargs: object) -> None:
-    """Raise what Django raises when the server has gone."""
+    """Raise Django's error of a lost connection."""
     raise OperationalError("server closed the connection unexpectedly at /var/lib") from _ConnectionLost()
 
 
 def fill_disk(*args: object, **kwargs: object) -> None:
-    """Raise what Django raises when there is no room."""
+    """Raise Django's error of a full disk."""
     raise OperationalError("could not extend file at /var/lib") from _DiskFull()
 
 
@@ -59,7 +59,7 @@ def ended(session, call: TurnCall = ASKED) -> TurnError:
 
 
 def reading_kb(**changes):
-    """Return a KB plugin that searches what is stored, on a thread of its own unless it is quick."""
+    """Return a KB plugin that searches the stored units, on its own thread unless it is quick."""
     return plugin("kb-plugin", "kb-a", lambda request, context: context.knowledge.search({"rex": 1.0}, 3), **changes)
 
 
@@ -117,7 +117,7 @@ def test_the_next_turn_closes_the_one_whose_end_was_not_stored(session, plugins,
 
 
 def test_a_turn_whose_begin_was_stored_unheard_is_closed(session, plugins, monkeypatch):
-    """The commit was carried out, and the connection went before its answer came."""
+    """The commit succeeded, and the connection was lost before its result arrived."""
     plugins()
     commit_transaction = connection.commit
 

@@ -1,4 +1,4 @@
-"""An index of another version is told of where somebody may wonder, with the command that helps."""
+"""An index of another version is reported where results may be wrong, with the command that rebuilds it."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -25,7 +25,7 @@ COMMAND = "reindex"
 
 @pytest.fixture
 def outdated(project: Project, settings: Settings) -> KnowledgeBase:
-    """Return a base that an earlier version has indexed."""
+    """Return a base with an index of an earlier version."""
     settings.MRPVM_LONGEST_READ_SECONDS = 0
     base = create_base(project, "Pumps")
     add_source(base, "Pumps", "", [make_unit("a", "The pump is blue")])

@@ -1,4 +1,4 @@
-"""Background work steps back while turns run, and never for long."""
+"""Background work pauses while turns run, for a limited time."""
 
 import threading
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from sessions_app.pacing import Pacer, turn_running
 
 
 class Clock:
-    """A clock that only waiting moves, and the condition that is waited for."""
+    """A clock that only waiting advances, and the condition that is waited for."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -101,11 +101,11 @@ def test_turns_of_other_processes_count(clock: Clock, settings: Settings, sessio
     clock.on_wait = lambda: ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="succeeded")
     assert paused(clock, work, 1.0) == pytest.approx(0.02)
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="running", lease_until=timezone.now())
-    assert paused(clock, work, 1.0) == 0  # its process is gone
+    assert paused(clock, work, 1.0) == 0  # its process has ended
 
 
 def test_a_waiting_thread_is_told_of_the_last_turns_end(settings: Settings) -> None:
-    """Without the news the thread would wait for its whole pause, which is longer here than the test may take."""
+    """Without the notification the thread would wait for its whole pause, which exceeds the test's time limit."""
     settings.MRPVM_PACING_SECONDS = 600.0
     work, turn = Pacer(), turn_running()
     work._resumed -= 600.0

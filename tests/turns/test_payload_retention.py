@@ -1,4 +1,4 @@
-"""Payloads of old turns are removed when the operator wants that; the structure of the turns stays."""
+"""Payloads of old turns are removed if the operator sets a period; the structure of the turns is kept."""
 
 from datetime import timedelta
 

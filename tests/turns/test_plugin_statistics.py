@@ -1,4 +1,4 @@
-"""Statistics of plugins per project: once a turn, exact under concurrency, never in the turn's way."""
+"""Statistics of plugins per project: updated once per turn, exact under concurrency, without delaying turns."""
 
 import threading
 
@@ -128,7 +128,7 @@ def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, setti
 
 @pytest.mark.rule("DECISION-46")
 def test_frozen_statistics_stay_and_learn_nothing(session, plugins):
-    """As its forks do."""
+    """The same holds for its forks."""
     plugins()
     planner = registry.installed.planner("planner-default")
     say(session)
@@ -205,7 +205,7 @@ def stage(status="success", plugin_id="kb-a"):
 
 @pytest.mark.rule("KERNEL-57")
 def test_turns_that_end_at_once_all_count(project):
-    """Neither a first row nor an update is lost."""
+    """No insert or update is lost."""
     workers, turns_each = 6, 8
     start = threading.Barrier(workers)
     errors = []

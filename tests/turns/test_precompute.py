@@ -1,4 +1,4 @@
-"""What plugins derive from the units of bases is there before anybody asks."""
+"""Artifacts of bases' units are computed before the first question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ from tests.layers.units import make_unit
 
 @dataclass
 class Lengths(FastKBRetriever):
-    """A retriever that derives how long a unit's claim is, and writes down which units it was given."""
+    """A retriever that derives the length of a unit's claim, and records the units that it was given."""
 
     name: str = "kb-lengths"
     artifact_version: str | None = "1"
@@ -187,7 +187,7 @@ def test_another_process_at_it_is_left_to_it(base: KnowledgeBase, monkeypatch: p
 
 
 def test_a_layer_that_fails_keeps_no_other_waiting(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest layer comes first; the next time it comes last."""
+    """The newest layer is tried first, and after a failure last."""
     reader = Lengths(fails_on="new0")
     installed(monkeypatch, reader)
     fill(base, 3)

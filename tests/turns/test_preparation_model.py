@@ -1,4 +1,4 @@
-"""Model calls before the machine runs: within the turn's limits, and over when the turn is."""
+"""Model calls before the machine runs: within the turn's limits, and ended with the turn."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def with_history(session: Session) -> Session:
-    """Return the session with enough messages to be summarised."""
+    """Return the session with enough messages for a summary."""
     said = [{"role": role, "content": f"Thing {n} costs $5."} for n in range(6) for role in ("user", "assistant")]
     import_history(session, said)
     session.refresh_from_db()
@@ -32,7 +32,7 @@ def with_history(session: Session) -> Session:
 
 
 def noting(contexts: list[CallContext]) -> Any:
-    """Return a solver that notes what it may spend."""
+    """Return a solver that records its limits."""
 
     def solve(request: Any, context: CallContext) -> Any:
         contexts.append(context)
@@ -44,7 +44,7 @@ def noting(contexts: list[CallContext]) -> Any:
 def test_a_turn_is_stopped_while_a_model_summarises_for_it(
     session: Session, plugins: Any, provider: Provider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing else ends the request: no time limit before the provider hangs up, which is then asked again."""
+    """Nothing else ends the request: the time limit is longer, and a closed connection would be retried."""
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = settings.MRPVM_LLM_TIMEOUT_MS = 600_000
     monkeypatch.setattr(summary, "MODEL_TIMEOUT_MS", 600_000)

@@ -1,4 +1,4 @@
-"""What the conversation changes in a turn's evidence and answer, through real turns."""
+"""The effect of the conversation on a turn's evidence and answer, with complete turns."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def asked(project: Project) -> Callable[..., TurnResult]:
     base = create_base(project, "harbour")
     load_source(base, Upload(name="harbour.txt", data=BASE.encode()))
     base.refresh_from_db()
-    derive_ahead()  # what a sentence model may make of units, as the server does in the background
+    derive_ahead()  # artifacts of a sentence model, which the server computes in the background
 
     def ask(*messages: str, **flags: object) -> TurnResult:
         session = create_session(project, Choices(kb="kb-fast"), base=base, flags=flags)
@@ -102,7 +102,7 @@ def test_what_is_told_again_is_no_longer_forgotten(asked: Callable[..., TurnResu
 
 
 def test_a_pronoun_means_the_same_through_many_follow_ups(asked: Callable[..., TurnResult]) -> None:
-    """Also when what it means has left the part of the conversation that a model sees."""
+    """This also holds when its antecedent is no longer in the window."""
     told = ("My grandmother was born in Krakow.", "She moved to Chicago in 1950.", "She worked as a teacher.")
     follow_ups = ("Where was she born?", "When did she move to Chicago?") * 3
     result = asked(*told, *follow_ups)

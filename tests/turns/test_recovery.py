@@ -1,4 +1,4 @@
-"""What becomes of turns whose server ended or was killed, and of those that come while it ends."""
+"""Turns whose server ended or was killed, and turns that arrive while it shuts down."""
 
 import threading
 from datetime import timedelta
@@ -116,7 +116,7 @@ def test_a_turn_recovered_while_it_runs_ends_as_interrupted(session, plugins, se
     def recovered(request, context):
         until(session.turns.get(request_id=context.request_id).event_batches.exists)
         recover_all_running()
-        threading.Event().wait(0.05)  # until more of the trace is due
+        threading.Event().wait(0.05)  # until the next part of the trace is due
         return solution("Because.")(request, context)
 
     plugins(plugin("gs-plugin", "gs-a", recovered))
@@ -144,7 +144,7 @@ def test_a_waiting_turn_does_not_start_at_shutdown(session, plugins):
 
 @pytest.mark.rule("DECISION-20")
 def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
-    """From its rows, by whoever comes in between."""
+    """Its rows can be read while it runs."""
     settings.MRPVM_TRACE_FLUSH_MS = 1
     seen = []
 
@@ -160,7 +160,7 @@ def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
 
 
 def until(holds):
-    """Return once something holds; fail if it never does."""
+    """Wait until the condition holds; fail if it never does."""
     for _ in range(1_000):
         if holds():
             return
@@ -169,7 +169,7 @@ def until(holds):
 
 
 def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):
-    """With how long it took, the news of its units, and activity."""
+    """It has a duration, events of its units, and counts as activity."""
     plugins()
     turn = abandon(session)
     before = session.last_activity_at

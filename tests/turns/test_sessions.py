@@ -1,4 +1,4 @@
-"""The life of a session: created whole, renamed, expired, deleted, brought back, removed."""
+"""The life cycle of a session: created, renamed, expired, deleted, restored, removed."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
@@ -71,7 +71,7 @@ def test_a_sessions_index_holds_its_units_alone(session, plugins):
 
 
 def postings_of(layer):
-    """Return the layer's postings without the keys that its rows happen to have."""
+    """Return the layer's postings without the keys of its rows."""
     return sorted(layer.postings.values_list("unit__unit_id", "term", "frequency", "length"))
 
 
@@ -135,7 +135,7 @@ def test_undo_ends_and_the_sweep_removes_the_rows(session, plugins):
 
 @pytest.mark.rule("SESSION-11", "SESSION-12", "SESSION-14")
 def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, settings):
-    """The time to live is 30 minutes here."""
+    """The time to live in this test is 30 minutes."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
     plugins()
     run_turn(session, TurnCall(message="Why?"))
@@ -152,7 +152,7 @@ def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, set
 
 
 def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settings):
-    """For ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
+    """They are kept for ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
     archived, older, living = (create_session(project) for _ in range(3))
     for session, days in ((archived, 6), (older, 8)):
         Session.objects.filter(pk=session.pk).update(expired_at=timezone.now() - timedelta(days=days))
@@ -177,7 +177,7 @@ def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
 
 
 def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settings):
-    """Its time has run out, and the end of the turn gives it new."""
+    """Its time to live has passed, and the end of the turn extends it."""
     settings.MRPVM_MAX_SESSIONS = 1
     plugins()
     start_turn(session, TurnCall(message="Why?"))
@@ -205,7 +205,7 @@ def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, ma
 
 
 def test_a_successor_of_an_expired_session_needs_a_place(session, settings):
-    """The expired one has given its own away."""
+    """The place of the expired session was released."""
     settings.MRPVM_MAX_SESSIONS = 1
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     session.refresh_from_db()
@@ -247,7 +247,7 @@ def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugin
 
 
 def test_a_registry_far_over_its_limit_is_trimmed_slowly(session, plugins, settings):
-    """A turn's transaction removes a few entries only, for it holds SQLite's one writer."""
+    """A turn's transaction removes only a few entries, because it holds SQLite's write lock."""
     plugins()
     run_turn(session, TurnCall(message="Why?"))
     ExplainabilityTurn.objects.bulk_create(
@@ -290,7 +290,7 @@ def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
 
 @pytest.mark.rule("DECISION-4", "SESSION-35")
 def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
-    """Although it is older than what turns told; the entry names what went."""
+    """Loaded units are removed last, although they are older than told ones; the entry names the removed units."""
     for name, text in (("pump.txt", "The pump is blue."), ("valve.txt", "The valve is red.")):
         load_context(session, Upload(name=name, data=text.encode()))
 
@@ -306,5 +306,5 @@ def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
 
 
 def claims_of(session):
-    """Return what the session knows, the oldest first."""
+    """Return the claims of the session's units, the oldest first."""
     return list(session.context_units.order_by("id").values_list("claim", flat=True))

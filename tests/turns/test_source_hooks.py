@@ -1,4 +1,4 @@
-"""KB plugins are given every stored source, and what they make of it goes with the source."""
+"""KB plugins get every stored source, and their artifacts belong to the source."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ TEXT = b"# Pumps\n\nThe pump uses a valve. The valve is brass."
 
 @dataclass
 class Reader(FastKBRetriever):
-    """A retriever that writes down what it reads."""
+    """A retriever that records the sources that it reads."""
 
     name: str
     answer: Callable[[SourceText], SourceReply]
@@ -144,7 +144,7 @@ def test_they_go_with_the_source(base: KnowledgeBase, monkeypatch: pytest.Monkey
     compact_base(KnowledgeBase.objects.select_related("head").get(pk=base.pk))
     assert kept(base) == {"length": b"16"}
     now = KnowledgeBase.objects.get(pk=base.pk)
-    add_source(now, "pumps.md", "newest", (), source_id="src-1")  # nobody derived anything from this one
+    add_source(now, "pumps.md", "newest", (), source_id="src-1")  # nothing was derived from this one
     assert kept(base) == {}
     KnowledgeSource.objects.all().delete()
     assert not SourceArtifact.objects.exists()

@@ -1,4 +1,4 @@
-"""What a turn asks of the database is counted: each statement more is a round trip more."""
+"""The number of SQL statements of a turn; each is a round trip."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ COUNTED = {
 
 
 def test_a_plain_turn_keeps_to_its_number_of_statements(session: Session, settings: Any) -> None:
-    settings.MRPVM_LEARN = False  # what plugins did is written, and read, once for the turns of some time
+    settings.MRPVM_LEARN = False  # statistics of plugins are written and read once for several turns
     settings.MRPVM_LEARN_DELAY_MS = settings.MRPVM_TRACE_FLUSH_MS = 600_000
     for message in TOLD:
         run_turn(session, TurnCall(message=message))

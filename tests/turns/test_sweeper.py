@@ -1,4 +1,4 @@
-"""How often the sweeper sweeps."""
+"""The intervals of the sweeper."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -14,7 +14,7 @@ from sessions_app.turns.close import TurnEnd
 
 
 class Time:
-    """The sweeper's clock and what it waits for; stops it after some waits and notes how long each was."""
+    """The sweeper's clock and event; records the length of each wait, and stops the sweeper after some."""
 
     def __init__(self, sweeper: Sweeper, sweeps: int) -> None:
         self.sweeper, self.sweeps = sweeper, sweeps

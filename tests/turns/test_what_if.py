@@ -1,4 +1,4 @@
-"""What a turn would try, asked while nobody holds the session's slot."""
+"""Turns that are tried without storing them or taking the session's slot."""
 
 import pytest
 
@@ -38,5 +38,5 @@ def test_it_takes_a_place_as_a_turn_does(plugins, settings):
         with pytest.raises(Unavailable) as caught:
             what_if(session, TurnCall(message="Why?"))
         assert caught.value.code == "SERVER_BUSY"
-    for _ in range(2):  # each gives its place back
+    for _ in range(2):  # each releases its place
         assert not what_if(session, TurnCall(message="Why?")).error

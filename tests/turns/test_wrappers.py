@@ -1,4 +1,4 @@
-"""Turns that external programs help with, and turns that they would rather spoil."""
+"""Turns with external programs, helpful and harmful ones."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def _plugins() -> Iterator[None]:
 
 @pytest.fixture
 def helped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that admits a wrapper."""
+    """Return a function that installs a wrapper."""
 
     def admit(source: str = ANSWERS, **fields: Any) -> None:
         admitted = [*registry.installed.wrappers, wrapper(tmp_path, source, **fields)]
@@ -48,7 +48,7 @@ def helped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
 
 def ask(session: Session, message: str = QUESTION) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the answer's first group as clients get it, and the graph."""
+    """Return the first group of the answer in the client's form, and the graph."""
     answer = run_turn(session, TurnCall(message=message))
     assert answer.outcome.answer is not None
     turn = ExplainabilityTurn.objects.get(request_id=answer.turn.request_id)

@@ -1,4 +1,4 @@
-"""`python -m tests.upgrades`: keep a database of this version beside this file; a part of releasing it."""
+"""`python -m tests.upgrades`: store a database of this version in this directory, as part of a release."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A database as a version leaves it: made by a small conversation, and looked at by the versions after it."""
+"""A stored database of a version: created by a small conversation, and read by later versions."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ class Caller:
         self.http = httpx.Client(base_url=f"{server.url}/api", headers=headers, timeout=60)
 
     def post(self, path: str, **body: object) -> httpx.Response:
-        """Return the answer to JSON that must be taken."""
+        """Post JSON, which must be accepted; return the answer."""
         return self.http.post(path, json=body).raise_for_status()
 
     def say(self, text: str, **place: str) -> str:
@@ -30,17 +30,17 @@ class Caller:
         return str(self.turn(text, **place)["choices"][0]["message"]["content"])
 
     def turn(self, text: str, **place: str) -> dict[str, Any]:
-        """Return the whole answer to a message."""
+        """Return the complete answer to a message."""
         body = {"messages": [{"role": "user", "content": text}], **place}
         return dict(self.post("/chat/completions", **body).json())
 
     def sessions(self) -> list[str]:
-        """Return the ids of the sessions, the one that was used last first."""
+        """Return the ids of the sessions, the most recently used first."""
         return [session["session_id"] for session in self.http.get("/sessions").raise_for_status().json()["sessions"]]
 
 
 def make_database(data: Path, target: Path) -> Path:
-    """Return a backup `VERSION.zip`, in the folder `target`, of a server with a session, its fork and a base."""
+    """Create a server with a session, its fork and a base; return its backup `VERSION.zip` in the folder `target`."""
     with ServerProcess(data, MRPVM_API_KEY=KEY) as server:
         caller = Caller(server)
         first = caller.turn(TOLD)

@@ -21,7 +21,7 @@ def test_the_changelog_names_this_version_and_each_release() -> None:
 
 
 def test_a_database_of_each_release_is_kept() -> None:
-    # python -m tests.upgrades, with the version that is released
+    # stored with `python -m tests.upgrades` at each release
     assert sorted(path.stem for path in KEPT.glob("*.zip")) == sorted(RELEASED)
 
 

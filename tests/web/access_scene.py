@@ -1,4 +1,4 @@
-"""A project with a row of everything that an address can name."""
+"""A project with a row of every kind that an address can name."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ QUERIES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """The project and the ids of its rows, by the names that addresses give them."""
+    """The project and the ids of its rows, by the names of the variables in addresses."""
 
     project: Project
     ids: dict[str, str]
@@ -56,7 +56,7 @@ class Scene:
     def address(self, pattern: URLPattern) -> str:
         """Return the pattern's address with the ids of the scene.
 
-        A pattern with a variable that is not known here fails: say what stands for it.
+        A pattern with an unknown variable fails: add its value here.
         """
         path = re.sub(r"<\w+:(\w+)>", lambda match: self.ids[match[1]], str(pattern.pattern))
         return "/" + path + QUERIES.get(str(pattern.name), "").format(**self.ids)
@@ -66,7 +66,7 @@ class Scene:
         return any(part in self.ids.values() for part in path.partition("?")[0].split("/"))
 
     def is_shown(self, text: str) -> bool:
-        """Return whether a page shows anything of the project's."""
+        """Return whether a page shows any text of the project."""
         return MARK in text or self.session_id in text
 
 

@@ -1,13 +1,13 @@
-"""Which role opens each page and takes each form: one entry an address, by the address's name.
+"""The roles needed for each page and form: one entry for each address, by its name.
 
-`reads` is the least role that a GET needs, `writes` the least that a POST needs; None where an address has no such use.
+`reads` is the least role for GET, `writes` the least for POST; None if the address does not take the method.
 """
 
 from typing import NamedTuple
 
 
 class Needs(NamedTuple):
-    """The least roles of one address."""
+    """The least roles for an address."""
 
     reads: str | None
     writes: str | None
@@ -33,10 +33,10 @@ _NAMES: dict[Needs, str] = {
     Needs("editor", "editor"): "turn-keep test-new test",
     Needs("admin", None): "forget forgetting audit storage",
     Needs("admin", "admin"): "members api-keys quotas retention alerts",
-    # What only runs recorded turns and tests again, and what members choose for themselves.
+    # Actions that only run recorded turns and tests again, and members' own choices.
     Needs(None, "viewer"): """
         session-kb-test session-bisect-run turn-try-run turn-diagnose suite-run-start knowledge-test project-choose""",
-    # Experiments: a viewer too may stop and delete what the viewer began.
+    # Viewers may stop and delete the experiments that they started.
     Needs(None, "editor"): """
         session-import session-skills-reload session-take-models session-policies session-clear-preference
         session-memory-clear session-kb-mount session-kb-unmount session-kb-unstage session-kb-save session-kb-fork

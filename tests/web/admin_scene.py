@@ -1,4 +1,4 @@
-"""What tests of the admin share: an operator's client, and rows of every kind."""
+"""Helpers for tests of the admin: an operator's client, and rows of every kind."""
 
 import secrets
 from datetime import timedelta
@@ -72,7 +72,7 @@ _numbers = count(1)
 
 
 def add_rows_of_every_kind(how_many: int) -> None:
-    """Make that many sessions, each with a project, a base, a fork, a turn, a user, and whatever hangs on those."""
+    """Create this number of sessions, each with a project, a base, a fork, a turn, a user and their related rows."""
     for number in [next(_numbers) for _ in range(how_many)]:
         project = Project.objects.create(name=f"{HOSTILE} {number}", slug=f"project-{number}")
         ModelRoles.objects.create(project=project, config={"roles": {"goal-fast": {"model": HOSTILE}}})

@@ -1,4 +1,4 @@
-"""Stored graphs for the graph's tests: small ones by hand, random ones by hypothesis."""
+"""Stored graphs for tests of the graph: small fixed ones, and random ones by hypothesis."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -19,7 +19,7 @@ def structure_of(stored: Json) -> GraphStructure:
 
 
 def shown_of(stored: Json, **choice: Any) -> ShownGraph:
-    """Return what is seen of a stored graph."""
+    """Return the visible part of a stored graph."""
     return show_structure(structure_of(stored), **choice)
 
 
@@ -84,7 +84,7 @@ def graph(
 
 
 def fan_out(child_count: int = 3) -> Json:
-    """A root that opens parallel frames of two executions each, and validates what they gave."""
+    """Return a root with parallel frames of two executions each, and the validation of their results."""
     frames = [frame("frame-0")]
     executions = [execution("exec-0.1~1"), execution("exec-0.2~1")]
     edges = [edge("exec-0.1~1", "exec-0.2~1")]
@@ -99,7 +99,7 @@ def fan_out(child_count: int = 3) -> Json:
 
 
 def chain(length: int) -> Json:
-    """One frame whose executions follow each other."""
+    """Return one frame with a sequence of executions."""
     ids = [f"exec-0.{number}~1" for number in range(1, length + 1)]
     edges = [edge(before, after) for before, after in pairwise(ids)]
     return graph([frame("frame-0")], [execution(each) for each in ids], edges)
@@ -107,7 +107,7 @@ def chain(length: int) -> Json:
 
 @st.composite
 def graphs(draw: st.DrawFn, max_frames: int = 9, max_executions: int = 28) -> Json:
-    """Any tree of frames, executions anywhere in it in any call order, edges between anything, marks."""
+    """Draw any tree of frames, with executions in any frame and call order, edges between any nodes, and marks."""
     frames = [frame("frame-0")]
     child_counts = {"frame-0": 0}
     for _ in range(draw(st.integers(0, max_frames - 1))):

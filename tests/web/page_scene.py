@@ -1,4 +1,4 @@
-"""What tests of the pages share: members, rows in any number, turns by scripted plugins, a strict reader of HTML."""
+"""Helpers for tests of the pages: members, rows, turns of scripted plugins, and a strict parser of HTML."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -39,7 +39,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 def member_client(project: Project, role: str = "admin", name: str = "") -> Client:
-    """Return a browser in which a member of that role is logged in."""
+    """Return a client that is logged in as a member with the role."""
     user = User.objects.create_user(name or f"{role}-{User.objects.count()}")
     Membership.objects.create(project=project, user=user, role=role)
     client = Client()
@@ -48,13 +48,13 @@ def member_client(project: Project, role: str = "admin", name: str = "") -> Clie
 
 
 def admin_of_another_project() -> Client:
-    """Return a browser in which somebody is logged in who has no part in the default project."""
+    """Return a client that is logged in as an admin of another project only."""
     other, _ = Project.objects.get_or_create(name="Other", slug="other")
     return member_client(other, name=f"stranger-{User.objects.count()}")
 
 
 def add_turns(session: Session, how_many: int, status: str = "succeeded") -> list[ExplainabilityTurn]:
-    """Make ended turns with messages, units, a ledger and a graph, without running them."""
+    """Store ended turns with messages, units, a ledger and a graph, without running them."""
     return [_add_turn(session, status) for _ in range(how_many)]
 
 
@@ -95,7 +95,7 @@ def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
 
 @cache
 def recorded_turn() -> tuple[list[object], ...]:
-    """Return the events of a small turn as they are stored."""
+    """Return the stored events of a small turn."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")),
         plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")),
@@ -105,7 +105,7 @@ def recorded_turn() -> tuple[list[object], ...]:
 
 
 class Install:
-    """Puts plugins in place of the registered ones."""
+    """Replaces the registered plugins."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -146,7 +146,7 @@ def counted_queries() -> Iterator[list[str]]:
 
 
 class Reader(HTMLParser):
-    """Reads a page as a browser would see its tags; notes everything that could run or that is badly nested."""
+    """Parses a page's tags as a browser does; records everything that could run or is badly nested."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class Reader(HTMLParser):
 
 
 def check_html(html: str) -> None:
-    """Refuse a page that could run what a user wrote, repeats an id, or is badly nested."""
+    """Assert that a page cannot run text of users, repeats no id, and is well nested."""
     reader = Reader(html)
     assert reader.dangers == []
     assert reader.open_tags == []
@@ -196,22 +196,22 @@ def parsed(html: str) -> LexborHTMLParser:
 
 
 def texts_of(page: LexborHTMLParser | LexborNode, selector: str) -> list[str]:
-    """Return the words of each element that fits, with single blanks."""
+    """Return the text of each matching element, with single spaces."""
     return [" ".join(node.text().split()) for node in page.css(selector)]
 
 
 def visible_text(html: str) -> str:
-    """Return what a page or fragment shows, with single blanks."""
+    """Return the visible text of a page or fragment, with single spaces."""
     return " ".join(parsed(html).text().split())
 
 
 def links_of(page: LexborHTMLParser | LexborNode, selector: str = "a[href]") -> list[str]:
-    """Return where the links that fit lead."""
+    """Return the targets of the matching links."""
     return [str(node.attributes["href"]) for node in page.css(selector)]
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:
-    """Return a page or fragment of a session, found to be sound HTML."""
+    """Return a page or fragment of a session, checked by `check_html`."""
     response = client.get(reverse(name, args=[session.session_id]), query)
     assert response.status_code == 200
     html = response.text

@@ -1,4 +1,4 @@
-"""Every page, fragment, form and socket against everybody who could ask for it."""
+"""Access to every page, fragment, form and socket for each kind of client."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -31,7 +31,7 @@ ROLES = ("viewer", "editor", "admin")
 
 @dataclass(frozen=True)
 class Call:
-    """One method at one address; `needed` is the least role for it."""
+    """A method at an address; `needed` is the least role for it."""
 
     name: str
     method: str
@@ -51,7 +51,7 @@ def calls(scene: Scene) -> Iterator[Call]:
 
 
 def ask(client: Client, call: Call, **form: str) -> Any:
-    """Return the answer to a call whose writes are taken back, so that the next one finds the same rows."""
+    """Return the answer to a call and roll its writes back, so that the next call finds the same rows."""
     with transaction.atomic():
         if call.name in DELETED_BEFORE:
             DELETED_BEFORE[call.name].objects.update(deleted_at=timezone.now())
@@ -69,7 +69,7 @@ DELETED_BEFORE: dict[str, type[Session] | type[KnowledgeBase]] = {
 
 @pytest.fixture
 def scene(project: Project, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    # What is taken back is not run either; nobody waits for it.
+    # Background work that a call starts is not run, since its rows are rolled back.
     ended: Future[None] = Future()
     ended.set_result(None)
     monkeypatch.setattr(pool, "start", lambda run, *args, **kwargs: ended)
@@ -79,7 +79,7 @@ def scene(project: Project, monkeypatch: pytest.MonkeyPatch) -> Scene:
 def test_every_address_has_an_entry() -> None:
     assert {str(pattern.name) for pattern in urlpatterns} == {*PAGES, *PUBLIC}
     assert {str(pattern.pattern) for pattern in websocket_urlpatterns} == LIVE
-    # The other doors: probes, the API, its OpenAI dialect and the admin have tables of their own.
+    # Probes, the API, its OpenAI dialect and the admin have their own tables.
     assert {str(door.pattern) for door in doors} == {"health", "ready", "metrics", "api/", "v1/", "admin/", ""}
     assert MCP_PATH == "/mcp"
 
@@ -135,7 +135,7 @@ def test_a_role_may_what_the_table_says(scene: Scene, role: str) -> None:
 
 
 def is_let_in(answer: HttpResponse) -> bool:
-    """Return whether somebody got as far as the view's own work, whatever came of an empty form."""
+    """Return whether the call reached the view's work, whatever its answer to an empty form."""
     is_led_on = answer.status_code == 302 and not answer["Location"].startswith(reverse("login"))
     return is_led_on or (answer.status_code not in REFUSED and answer.status_code < 500)
 
@@ -208,7 +208,7 @@ async def test_a_socket_is_for_readers_of_its_session_alone() -> None:
 
 
 def people_at_a_socket() -> tuple[dict[str, str], str]:
-    """Return the cookies of everybody who could listen to the returned session."""
+    """Return the cookies of each kind of client, and a session."""
     project = Project.objects.create(name="Default", slug="default", is_default=True)
     session_id = add_scene(project).session_id
     other = Project.objects.create(name="Other", slug="other")
@@ -224,7 +224,7 @@ def people_at_a_socket() -> tuple[dict[str, str], str]:
 
 
 async def first_answer(session_id: str, cookie: str) -> int | None:
-    """Return the code with which a socket closes at once, None if it stays open."""
+    """Return the code with which a socket closes at once, or None if it stays open."""
     from mrpvm.asgi import application
 
     headers = [

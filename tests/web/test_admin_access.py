@@ -1,4 +1,4 @@
-"""Who may do what in the admin, and what it shows of secrets."""
+"""Permissions in the admin, and its handling of secrets."""
 
 import re
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def permissions_named(*names: str) -> QuerySet[Permission]:
 
 @pytest.fixture
 def staff(db: None, client: Client) -> Callable[..., Client]:
-    """Return a function that logs in a staff member with just these permissions."""
+    """Return a function that logs in a staff member with only these permissions."""
 
     def log_in(*permissions: str) -> Client:
         member = User.objects.create_user("member", is_staff=True)
@@ -157,7 +157,7 @@ def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
 
 
 def admin_addresses() -> list[str]:
-    """Return each named address of the admin, about the row 1 where it is about one."""
+    """Return each named address of the admin, with the id 1 if it has one."""
     found = []
     for entry in admin.site.urls[0]:
         for pattern in getattr(entry, "url_patterns", [entry]):
@@ -181,7 +181,7 @@ def test_no_address_opens_to_whoever_is_no_operator(staff: Callable[..., Client]
         assert nobody["Location"].startswith((reverse("login"), reverse("admin:login"))), address
         if address not in open_to_staff:
             refused = without.post(address)
-            is_led_away = refused.status_code == 302 and refused["Location"] == "/admin/"  # there is no such row
+            is_led_away = refused.status_code == 302 and refused["Location"] == "/admin/"  # there is no row 1
             assert is_led_away or refused.status_code in (403, 404, 405), address
 
 

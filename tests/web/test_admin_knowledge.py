@@ -1,4 +1,4 @@
-"""What an operator does with knowledge bases and mounts."""
+"""An operator's actions on knowledge bases and mounts."""
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
@@ -22,7 +22,7 @@ from tests.web.page_scene import links_of, parsed, visible_text
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """Return a project beside the default one, which has no base yet."""
+    """Return a second project, which has no base yet."""
     return Project.objects.create(name="Works", slug="works")
 
 
@@ -221,7 +221,7 @@ def test_lists_fork_bases_sessions_and_mounts(
     for model, address in forks.items():
         assert operators.get(lists[model]).text.count(f'href="{address}"') == 1
     mount_base(session, base, reason="test")
-    assert operators.get(lists["kbmount"]).text.count(f'href="{forks["kbmount"]}"') == 1  # the current one's alone
+    assert operators.get(lists["kbmount"]).text.count(f'href="{forks["kbmount"]}"') == 1  # only of the current one
     User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
     operator.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     for model, address in forks.items():

@@ -1,4 +1,4 @@
-"""The admin's lists and pages: every model, constant queries, nothing hostile, nothing secret."""
+"""The admin's lists and pages: every model, constant numbers of queries, escaped text, no secrets."""
 
 import re
 from datetime import timedelta
@@ -51,7 +51,7 @@ def test_every_model_is_registered() -> None:
 
 
 def test_rows_are_written_by_actions_alone() -> None:
-    """Nothing of Django's own forms is left, and what it deletes goes through an action."""
+    """Django's own forms are not offered, and deletions use an action."""
     for model in MODELS:
         page = admin.site.get_model_admin(model)
         assert isinstance(page, ReadOnlyAdmin), model
@@ -60,7 +60,7 @@ def test_rows_are_written_by_actions_alone() -> None:
 
 
 def index_rows(page: str) -> dict[str, list[list[str]]]:
-    """Return the subjects of the index, each with its models: name, rows, page."""
+    """Return the groups of the index, each with its models: name, number of rows, page."""
     tables = re.findall(r"<caption>(.*?)</caption>(.*?)</table>", page, re.S)
     words = {re.sub("<[^>]+>", "", caption).strip(): re.findall(r"<tr.*?</tr>", rows, re.S) for caption, rows in tables}
     return {
@@ -94,7 +94,7 @@ def test_the_index_counts_no_table_to_its_end(operators: Client, settings: Setti
 
 def test_a_list_costs_the_same_for_3_rows_and_for_9(operators: Client) -> None:
     add_rows_of_every_kind(3)
-    ContentType.objects.get_for_models(*MODELS)  # read once and remembered
+    ContentType.objects.get_for_models(*MODELS)  # read once and cached
     operators.get(address_of(Session, "changelist"))
     few = {model: queries_of_list(operators, model, at_least=3) for model in MODELS}
     add_rows_of_every_kind(6)
@@ -104,7 +104,7 @@ def test_a_list_costs_the_same_for_3_rows_and_for_9(operators: Client) -> None:
 
 
 def queries_of_list(operators: Client, model: type[Model], at_least: int) -> int:
-    """Return how many queries a list takes; it must show that many rows, and nothing hostile or secret."""
+    """Return the number of queries of a list; assert its number of rows, and that it shows no markup or secret."""
     with CaptureQueriesContext(connection) as queries:
         page = operators.get(address_of(model, "changelist"))
     assert page.status_code == 200, model
@@ -140,11 +140,11 @@ def test_no_page_writes_a_row(operators: Client) -> None:
 
 
 def listed(model: type[Model], operator: User, query: str = "") -> ChangeList:
-    """Return what the list shows, without its page: a bad lookup is refused here."""
+    """Return the list without rendering it; an invalid lookup fails here."""
     request = RequestFactory().get(address_of(model, "changelist") + query)
     request.user = operator
     shown = admin.site.get_model_admin(model).get_changelist_instance(request)
-    len(shown.result_list)  # its query runs
+    len(shown.result_list)  # runs the query
     return shown
 
 

@@ -1,4 +1,4 @@
-"""Projects, members and login links in the admin: made, changed and ended by actions."""
+"""Projects, members and login links in the admin: created, changed and ended by actions."""
 
 import pytest
 from django.contrib.admin.models import LogEntry

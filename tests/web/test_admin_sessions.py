@@ -1,4 +1,4 @@
-"""What an operator does with sessions: through the actions, told to plugins like a request to the API."""
+"""An operator's actions on sessions, which send the same events to plugins as the API."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ from tests.web.page_scene import links_of, parsed, texts_of, visible_text
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """Return a project beside the default one, which has no base yet."""
+    """Return a second project, which has no base yet."""
     return Project.objects.create(name="Works", slug="works")
 
 

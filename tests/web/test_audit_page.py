@@ -12,7 +12,7 @@ from tests.web.page_scene import HOSTILE, check_html, links_of, member_client, p
 
 
 class Entries(HTMLParser):
-    """Reads the entries of a page: the texts of their cells by the row's id, and the addresses of links."""
+    """A parser of the page's entries: the texts of their cells by the row's id, and the addresses of links."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A page whose request waited in vain for the database says that, whichever way the server runs."""
+"""A page whose request timed out waiting for the database shows that, on every kind of server."""
 
 from functools import partial
 
@@ -38,7 +38,7 @@ def test_a_page_says_that_the_database_is_busy(
 
 
 def test_page_says_so_when_its_reader_is_not_readable_either(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of the outage asks for nothing that is in the database."""
+    """The error page needs no data from the database."""
     browser = member_client(project)
     browser.raise_request_exception = False
     monkeypatch.setattr(ModelBackend, "get_user", wait_in_vain)

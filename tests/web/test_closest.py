@@ -1,4 +1,4 @@
-"""A question without an answer shows which statements came closest, on the session's page and on the turn's."""
+"""For an unanswered question, the pages of the session and of the turn show the closest statements."""
 
 import re
 from html import unescape
@@ -75,7 +75,7 @@ def test_an_answer_shows_none_and_many_questions_cost_no_more(live_project: Proj
 def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, message: str) -> None:
     client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
     turn = asked(client, session, message)
-    assert turn.answer_status == "no-context"  # as stored and told by the API
+    assert turn.answer_status == "no-context"  # as stored and returned by the API
     assert outcome(turn) == NOTHING_ASKED
     page, of_turn = reverse("session", args=[session.session_id]), [session.session_id, turn.request_id]
     for address in (page, reverse("turn", args=of_turn), reverse("turn-head", args=of_turn)):
@@ -88,7 +88,7 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
     ("message", "expected"),
     [
         ("My lilac pump is called Tom.", "noted"),
-        ("Who are you?", "answered"),  # a civil reply, and the whole answer
+        ("Who are you?", "answered"),  # a polite reply is the whole answer
         ("Why was the lilac pump painted?", "no-context"),
         ("Thanks! Why was the lilac pump painted?", "no-context"),
         ("Is it nice?", "no-context"),

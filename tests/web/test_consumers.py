@@ -1,4 +1,4 @@
-"""The live socket: who may listen, and that every event arrives once and in order [UI, trap 5]."""
+"""The live socket: access, and that every event arrives once and in order [UI, trap 5]."""
 
 import asyncio
 from datetime import timedelta
@@ -77,7 +77,7 @@ def rename(session: Session, count: int = 1) -> None:
     ],
 )
 async def test_a_socket_that_cannot_be_is_refused(path: str, origin: bytes) -> None:
-    """Before it is accepted, and without a defect: whoever asks is a stranger."""
+    """It is refused before it is accepted, and without an error in the log, since anyone can try."""
     from mrpvm.asgi import application
 
     asking = WebsocketCommunicator(application, path, [(b"origin", origin), (b"host", b"127.0.0.1")])
@@ -118,7 +118,7 @@ async def test_a_page_that_comes_back_gets_only_what_it_has_not_seen() -> None:
 
 
 async def test_an_event_out_of_turn_sends_the_socket_back_to_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lost message is made up for by the next one, and nothing is doubled."""
+    """After a lost message, the next one makes the socket read the rows, and no event is sent twice."""
     session, _, cookie = await sync_to_async(world)()
     communicator = socket(session, cookie, since=2)
     await communicator.connect()
@@ -172,7 +172,7 @@ def revised(base: KnowledgeBase, revision: int) -> dict[str, Any]:
 
 
 async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(settings: Settings) -> None:
-    """The heartbeat is far away; after a mount the other base counts, and the first one no more."""
+    """The heartbeat is too late to matter. After a mount, only revisions of the new base are reported."""
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, _, cookie = await sync_to_async(world)()
     first, other = await base_of(session), await sync_to_async(create_base)(session.project, "Other")
@@ -211,7 +211,7 @@ async def test_a_revision_missed_by_the_socket_is_sent(monkeypatch: pytest.Monke
 async def test_a_layer_that_fails_for_a_while_is_joined_again(
     failing: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    """The heartbeat is far away: what came meanwhile is read after joining, what comes later is heard."""
+    """The heartbeat is too late to matter: earlier events are read after joining, later ones arrive as messages."""
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
     settings.MRPVM_REJOIN_PAUSE_SECONDS = 0.01
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -238,7 +238,7 @@ async def test_a_layer_that_fails_for_a_while_is_joined_again(
 async def test_deliveries_to_a_layer_that_hangs_end_and_do_not_pile_up(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    """What is not delivered is logged and lies in the rows."""
+    """A delivery that fails is logged; the events are in the rows."""
     settings.MRPVM_MAX_DELIVERIES = 3
     settings.MRPVM_DELIVERY_SECONDS = 0.2
     layer = HangingLayer()
@@ -255,12 +255,12 @@ async def test_deliveries_to_a_layer_that_hangs_end_and_do_not_pile_up(
 
 
 class HangingLayer:
-    """A layer that takes messages and never answers."""
+    """A channel layer that accepts messages and never returns."""
 
     sent = 0
 
     async def group_send(self, group: str, message: Any) -> None:
-        """Count and hang."""
+        """Count the call and never return."""
         self.sent += 1
         await asyncio.Event().wait()
 
@@ -275,7 +275,7 @@ async def test_many_events_at_once_arrive_in_order_and_once() -> None:
 
 
 async def test_a_late_socket_gets_each_event_once(settings: Settings) -> None:
-    """No heartbeat runs: each event arrives by its message, or by the rows read because of it."""
+    """No heartbeat runs: each event arrives by its message, or by the rows that a message makes the socket read."""
     settings.MRPVM_HEARTBEAT_MS = 3_600_000
     session, _, cookie = await sync_to_async(world)()
     events.use_server_loop(asyncio.get_running_loop())
@@ -346,7 +346,7 @@ async def test_socket_needs_the_second_factor_where_it_is_required(settings: Set
 
 
 async def test_another_projects_session_closes_the_socket() -> None:
-    """Trap 5: knowing the session's id is not enough."""
+    """The id of a session gives no access to it (trap 5)."""
 
     def stranger() -> tuple[Session, str]:
         session, _, _ = world()
@@ -413,7 +413,7 @@ async def test_readers_sharing_a_read_lose_rights_separately() -> None:
 
 @pytest.mark.rule("DECISION-42")
 async def test_a_name_used_twice_is_followed_in_the_shown_project() -> None:
-    """A client's own name of a session is known in its project alone."""
+    """A client's own session id is valid only in its project."""
     session, _, cookie = await sync_to_async(two_projects)()
     communicator = socket(session, cookie)
     assert (await communicator.connect())[0]
@@ -425,7 +425,7 @@ async def test_a_name_used_twice_is_followed_in_the_shown_project() -> None:
 
 
 def two_projects() -> tuple[Session, User, str]:
-    """Return the session of the default project, which is younger than the other project's of the same name."""
+    """Return a session of the default project that is newer than another project's session with the same id."""
     _, user, cookie = world()
     other = Project.objects.create(name="Other", slug="other")
     Membership.objects.create(project=other, user=user, role=Role.VIEWER)

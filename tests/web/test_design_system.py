@@ -1,4 +1,4 @@
-"""Rules that every page inherits: contrast in both themes, no inline code, a true legend."""
+"""Rules for all pages: contrast in both themes, no inline code, a correct legend."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Pieces of texts around what was looked for."""
+"""Excerpts of texts around the search terms."""
 
 from collections.abc import Sequence
 

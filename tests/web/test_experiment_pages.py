@@ -24,7 +24,7 @@ type Show = Callable[..., str]
 
 
 class Links(HTMLParser):
-    """The addresses that a page leads to, by what their links say."""
+    """A parser of a page's links: their addresses by their texts."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ def address(turn: ExplainabilityTurn, name: str) -> str:
 
 
 def settled(client: Client, found: str) -> str:
-    """Return a page once what it shows has ended."""
+    """Wait until the experiment on a page has ended; return the page."""
     ended_by = time.monotonic() + 30
     while 'hx-trigger="every' in (html := client.get(found).text) and time.monotonic() < ended_by:
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""The filter language: what is understood, and what is said about the rest."""
+"""The filter language: valid terms, and messages about invalid ones."""
 
 import re
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from sessions_app.queries.search.filter_language import FILTER_CHARS, KEYS, Term
 
 
 def read(text: str) -> list[tuple[str, str, object]]:
-    """Return the terms of a text that holds no problem."""
+    """Return the terms of a text without problems."""
     found = parse(text)
     assert found.problems == ()
     return [(f"{'-' if term.is_negated else ''}{term.key}", term.operator, term.value) for term in found.terms]

@@ -1,4 +1,4 @@
-"""The pages of forgetting: from a message's link to the certificate, for admins alone."""
+"""The pages of forgetting, from a message's link to the certificate; only for admins."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from tests.web.page_scene import check_html, links_of, member_client, parsed, se
 
 
 def settled(client: Client, address: str) -> str:
-    """Return a page once what it shows has ended."""
+    """Wait until the process on a page has ended; return the page."""
     ended_by = time.monotonic() + 60
     while 'hx-trigger="every' in (html := client.get(address).text) and time.monotonic() < ended_by:
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Planner calls as badges, preparing calls as executions, and what came out of each call."""
+"""Planner calls shown as badges, calls of the preparation as executions, and the result of each call."""
 
 import re
 
@@ -19,7 +19,7 @@ EXCHANGES = [
 
 
 def answered(*others: Scripted) -> list[Event]:
-    """Return the events of a turn that answers, with other plugins beside."""
+    """Return the events of a turn that answers, with additional plugins."""
     return run(
         plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Tom is a cat."])),
         plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")),

@@ -1,4 +1,4 @@
-"""The layout of nested frames: nothing overlaps, edges go around, time runs down."""
+"""The layout of nested frames: nothing overlaps, edges avoid boxes, later nodes are lower."""
 
 import math
 import sys
@@ -30,12 +30,12 @@ def contents(structure: GraphStructure, layout: GraphLayout, frame_id: str) -> l
 
 
 def overlaps(one: Box, other: Box) -> bool:
-    """Return whether the two share more than a border."""
+    """Return whether two boxes share more than a border."""
     return one.x < other.right and other.x < one.right and one.y < other.bottom and other.y < one.bottom
 
 
 def holds(outer: Box, inner: Box) -> bool:
-    """Return whether the inner box lies wholly inside the outer one."""
+    """Return whether the outer box contains the inner one."""
     return outer.x <= inner.x and outer.y <= inner.y and inner.right <= outer.right and inner.bottom <= outer.bottom
 
 
@@ -78,7 +78,7 @@ def ancestors(structure: GraphStructure, item: str) -> set[str]:
 
 
 def crosses(first: tuple[float, float], second: tuple[float, float], box: Box) -> bool:
-    """Return whether an upright or level line goes through the inside of a box."""
+    """Return whether a vertical or horizontal line crosses the inside of a box."""
     left, right = sorted((first[0], second[0]))
     top, bottom = sorted((first[1], second[1]))
     return (
@@ -95,7 +95,7 @@ def test_no_edge_runs_under_a_box_or_a_header(stored: dict[str, Any]) -> None:
     structure, layout = laid_out(stored)
     for route in layout.routes:
         around = ancestors(structure, route.source) | ancestors(structure, route.target)
-        # Foreign frames must be left out as a whole, frames around an end at their headers.
+        # An edge must avoid other frames completely, and the headers of frames that contain one of its ends.
         obstacles = [layout.boxes[item] for item in structure.executions]
         for frame_id in structure.frames:
             box = layout.boxes[frame_id]
@@ -239,7 +239,7 @@ def test_marks_beyond_the_headers_room_are_counted() -> None:
 
 def test_layout_time_grows_about_linearly() -> None:
     def step_count(frame_count: int) -> int:
-        """Count the lines that are run: a loop that grows counts, whether it calls anything or not."""
+        """Return the number of executed lines, which counts loops with and without calls."""
         structure, count, earlier = structure_of(fan_out(frame_count)), 0, sys.gettrace()
 
         def step(frame: FrameType, event: str, argument: object) -> Any:
@@ -254,5 +254,5 @@ def test_layout_time_grows_about_linearly() -> None:
             sys.settrace(earlier)
         return count
 
-    # Four times the executions: 4 when linear, 16 when quadratic.
+    # With four times the executions, linear work grows 4 times and quadratic work 16 times.
     assert step_count(480) / step_count(120) < 6

@@ -1,4 +1,4 @@
-"""The SVG of a turn: escaped, free of style attributes, every box focusable and named."""
+"""The SVG of a turn: escaped text, no style attributes, every box focusable and named."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The graph's other views: the way to an error, timeline, outline, what is opened and shut."""
+"""The other views of the graph: the path to an error, timeline, outline, opening and closing frames."""
 
 import re
 from typing import Any
@@ -71,7 +71,7 @@ def test_the_way_to_the_error_uses_only_what_was_recorded(stored: dict[str, Any]
 
 
 def bars(svg: str) -> dict[str, tuple[float, float]]:
-    """Return where each execution's bar begins and how long it is, in percent."""
+    """Return the start and length of each execution's bar, in percent."""
     root = ElementTree.fromstring(svg)  # noqa: S314 - made here
     found = {}
     for group in root.iter():
@@ -184,7 +184,7 @@ def test_the_exported_picture_has_its_colours_and_no_more() -> None:
 
 
 def returned_to() -> dict[str, Any]:
-    """Return a turn that went back to retrieval after a refusal, and planned again each time."""
+    """Return a turn that goes back to retrieval after each refusal and plans again."""
     return graph(
         [frame("frame-0")],
         [

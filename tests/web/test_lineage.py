@@ -1,4 +1,4 @@
-"""The picture of a base's family on its page."""
+"""The graph of a base's forks on its page."""
 
 import pytest
 from django.test import Client
@@ -66,11 +66,11 @@ def test_a_sessions_fork_starts_at_its_mounted_revision(project: Project) -> Non
     assert picture.curves == [curve(parent.dots[1], child.dots[0])]
     for name in "678":
         add(fork, name)
-    picture = shown(fork, revisions=3)  # its beginning is not among them
+    picture = shown(fork, revisions=3)  # without the fork's first revision
     parent, child = picture.lanes
     assert [dot.kept.revision for dot in child.dots] == [2, 3, 4]
     assert picture.curves == [curve(parent.dots[0], child.dots[0])]
-    KBRevision.objects.update(origin_base=None, origin_revision=None)  # made before origins were kept
+    KBRevision.objects.update(origin_base=None, origin_revision=None)  # created before origins were stored
     picture = shown(fork)
     parent, child = picture.lanes
     assert picture.curves == [curve(parent.dots[-1], child.dots[0])]

@@ -1,4 +1,4 @@
-"""Members: invited by a link, given another role, removed."""
+"""Members: invitations by link, changes of role, removal."""
 
 import re
 from datetime import timedelta
@@ -17,7 +17,7 @@ from tests.web.page_scene import HOSTILE, check_html, member_client, visible_tex
 
 
 def invited(admin: Client, role: str = "editor", note: str = "Bo") -> str:
-    """Return the path of a new invitation's link, as the page shows it once."""
+    """Return the path of a new invitation's link, which the page shows once."""
     page = admin.post(reverse("members"), {"role": role, "note": note})
     check_html(page.text)
     found = re.search(r"http://testserver(/join/[\w-]+)", page.text)

@@ -1,4 +1,4 @@
-"""What the conversation added to a turn, on its page; what the session remembers, on the session's."""
+"""The conversation's additions to a turn on the turn's page, and the session's memory on its page."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ REWRITING = {
 
 
 def page(client: Client, name: str, *arguments: object, **query: object) -> str:
-    """Return a page that is well formed and has escaped everything."""
+    """Return a page, checked for well-formed HTML and escaped text."""
     response = client.get(reverse(name, args=arguments), query)
     assert response.status_code == 200
     html = response.text
@@ -37,7 +37,7 @@ def page(client: Client, name: str, *arguments: object, **query: object) -> str:
 
 
 def remembering(project: Project, **changes: object) -> Session:
-    """Return a session that remembers a document, a section and a term."""
+    """Return a session with a document, a section and a term in its memory."""
     session = new_session(project)
     record = {
         "terms": [[HOSTILE, HOSTILE, "answer", 1]],

@@ -1,4 +1,4 @@
-"""The overview: what it counts, what it leads to, and that it costs the same however many turns there are."""
+"""The overview: its figures and links, and a constant number of queries for any number of turns."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -39,12 +39,12 @@ OUTCOMES = ("answered", "no-answer", "failed", "quoted")
 
 
 def count() -> int:
-    """Count as the sweeper does."""
+    """Count the turns as the sweeper does."""
     return count_ended_turns(lambda: None)
 
 
 def add(session: Session, at: datetime, outcome: str = "answered", **columns: object) -> ExplainabilityTurn:
-    """Make an ended turn."""
+    """Store an ended turn."""
     session.turn_sequence += 1
     return ExplainabilityTurn.objects.create(
         session=session,
@@ -75,7 +75,7 @@ def shown(client: Client, **query: str) -> LexborHTMLParser:
 
 
 def tiles(page: LexborHTMLParser) -> Mapping[str, tuple[str, str]]:
-    """Return the figures: by name the value and the address behind it."""
+    """Return the value and the link of each figure, by name."""
     return {
         first(tile, "dt").text(strip=True): (first(tile, "a").text(strip=True), href(first(tile, "a")))
         for tile in page.css(".tile")
@@ -83,19 +83,19 @@ def tiles(page: LexborHTMLParser) -> Mapping[str, tuple[str, str]]:
 
 
 def first(within: LexborNode, selector: str) -> LexborNode:
-    """Return the first node that fits."""
+    """Return the first matching node."""
     found = within.css_first(selector)
     assert found is not None, selector
     return found
 
 
 def href(link: LexborNode) -> str:
-    """Return where a link leads."""
+    """Return the target of a link."""
     return link.attributes["href"] or ""
 
 
 def rows_behind(client: Client, address: str) -> int:
-    """Return how many turns the list at an address shows."""
+    """Return the number of turns in the list at an address."""
     return len(LexborHTMLParser(client.get(address).text).css("tr[data-row]"))
 
 
@@ -103,7 +103,7 @@ ADDED = st.tuples(st.integers(0, 40), st.sampled_from(OUTCOMES), st.sampled_from
 
 
 class Counting(TestCase):
-    """Holds for turns of any hours, however they are counted."""
+    """Properties of the counts for turns at any times, counted in any steps."""
 
     @given(added=st.lists(ADDED, max_size=12), seconds=st.sampled_from([0.0, 60.0]))
     def test_what_is_counted_in_pieces_is_what_there_is(

@@ -1,4 +1,4 @@
-"""Who gets to see and do what on the pages."""
+"""Access to pages and their forms."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -106,7 +106,7 @@ OF_BASE = ("test", "upload", "restore", "compact", "rename", "fork", "delete")
 
 
 def form_addresses(project: Project) -> list[tuple[str, str]]:
-    """Return every address that takes a form and is no page, each with the page that holds the form."""
+    """Return every address that only accepts a form, with the page that has the form."""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     of_session = [session.session_id]
@@ -224,7 +224,7 @@ def test_a_slash_at_the_end_leads_to_the_page(project: Project) -> None:
     client, found = member_client(project), reverse("knowledge-base", args=["default"])
     assert client.get(f"{found}/?unit=u1&x=%2F")["Location"] == f"{found}?unit=u1&x=%2F"
     assert client.get("/knowledge/", follow=True).status_code == 200
-    assert client.post("/sessions/").status_code == 405  # no form has this address
+    assert client.post("/sessions/").status_code == 405  # no form has this target
 
 
 @pytest.mark.parametrize(

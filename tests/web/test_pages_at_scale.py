@@ -1,4 +1,4 @@
-"""Pages of long sessions and of many sessions cost as many queries as those of short and few; see bench.pages."""
+"""Pages take a constant number of queries for long sessions and for many sessions; see bench.pages."""
 
 import re
 from html import unescape
@@ -17,7 +17,7 @@ from tests.web.page_scene import check_html, counted_queries, member_client, par
 
 
 def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]:
-    """Return a page and how many queries it took."""
+    """Return a page and its number of queries."""
     with counted_queries() as queries:
         response = client.get(address, query)
     assert response.status_code == 200
@@ -39,7 +39,7 @@ def test_a_long_session_pages_in_constant_queries(project: Project, subtests: py
     ]
     for name, query, shown, row in pages:
         with subtests.test(name=name, query=query):
-            client.get(reverse(name, args=[sessions[0].session_id]), query)  # what it keeps of files is read once
+            client.get(reverse(name, args=[sessions[0].session_id]), query)  # its frozen files are read once
             counts = []
             for session in sessions:
                 html, count = cost(client, reverse(name, args=[session.session_id]), query)
@@ -74,7 +74,7 @@ def test_a_long_list_pages_in_constant_queries(project: Project) -> None:
 
 
 def link(html: str, words: str) -> str | None:
-    """Return where the link of these words leads."""
+    """Return the target of the link with this text."""
     found = re.search(rf'href="([^"]*)"[^>]*>{words}</a>', html)
     return unescape(found[1]) if found else None
 
@@ -91,10 +91,10 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, setting
         ways.append(link(html, "Search further back"))
         html, _ = cost(client, ways[-1] or "", {})
     assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
-    # The refresh of the open page looks as far, and a new question begins anew.
+    # A refresh of the page searches as far back; a new search starts again.
     assert "back=4" in re.search('id="session-list"[^>]*hx-get="([^"]*)"', html)[1]
     assert not parsed(html).css('[name="back"]')
-    # Without a filter nothing is left out, and a page that goes on is never called short.
+    # Without a filter nothing is left out; a page with a next page has no notice either.
     html, _ = cost(client, "/", {})
     assert "were looked at" not in html
     html, _ = cost(client, "/", {"q": "Conversation", "back": "4"})

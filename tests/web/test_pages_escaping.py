@@ -1,4 +1,4 @@
-"""Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment."""
+"""Text of users, plugins and knowledge bases is shown as text on every page and in every fragment."""
 
 import re
 from urllib.parse import quote
@@ -25,7 +25,7 @@ from tests.web.page_scene import HOSTILE, Install, Reader, add_turns, check_html
 
 @pytest.fixture
 def session(live_project: Project, scripted_plugins: Install) -> Session:
-    """Return a session in which everything that can be text is hostile."""
+    """Return a session with hostile text in every field."""
     live_project.name = HOSTILE
     live_project.save()
     base = create_base(live_project, HOSTILE)
@@ -44,7 +44,7 @@ def session(live_project: Project, scripted_plugins: Install) -> Session:
 
 
 def spoil_rows(session: Session) -> None:
-    """Write hostile text into every column that a page shows and that the pipeline itself would keep clean."""
+    """Write hostile text into the columns that pages show and the pipeline validates."""
     ContextUnit.objects.update(claim=HOSTILE, topic=HOSTILE, role="x>\"'", source_id=HOSTILE)
     for turn in session.turns.all():
         turn.planner_plugin = turn.kb_plugin = turn.model = HOSTILE
@@ -100,7 +100,7 @@ def test_nothing_that_was_written_can_run(session: Session, admin: Client) -> No
         assert response.status_code == 200, address
         html = response.text
         assert HOSTILE not in html, address
-        assert "alert(2)&gt;14" not in html, address  # what looks like a template is not one
+        assert "alert(2)&gt;14" not in html, address  # template syntax in texts is not evaluated
         check_html(html)
         shown += html.count(escape("<script>alert(1)</script>"))
     assert shown > 60

@@ -1,4 +1,4 @@
-"""API keys, and what pages of several kinds cost."""
+"""API keys, and the number of queries of several pages."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def admin(project: Project) -> Client:
 
 def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "viewer"})
-    assert (response.status_code, response["Location"]) == (302, reverse("api-keys"))  # to reload makes no second one
+    assert (response.status_code, response["Location"]) == (302, reverse("api-keys"))  # a reload creates no second key
     stored = DjangoSession.objects.get().get_decoded()
     response = admin.get(reverse("api-keys"))
     html = response.text

@@ -171,7 +171,7 @@ def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> 
 
 
 def statements(head: KnowledgeLayer) -> set[str]:
-    """Return what a layer's chain shows, read unit by unit."""
+    """Return the visible units of a layer's chain, read one by one."""
     hidden = EffectiveView.of_layer(head).hidden
     return {row.text for row in LayerUnit.objects.filter(layer_id__in=head.chain) if row.pk not in hidden}
 
@@ -312,7 +312,7 @@ def test_a_session_that_mounts_often_hides_no_other(admin: Client, project: Proj
 
 
 def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project: Project) -> None:
-    """Two bases with a source of the same name call their units alike."""
+    """Units of two bases have the same ids if their sources have the same name."""
     winter, summer = create_base(project, "Winter"), create_base(project, "Summer")
     for base in (winter, summer):
         add_source(base, "rules.md", "Text", (make_unit("a", f"The {base.name} pump hums."),))
@@ -354,7 +354,7 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, setting
     assert "Only the newest 2 of 3 forks are shown." in visible_text(html)
     assert "Second was made from another base, which is not shown." in visible_text(html)
     assert "Of each base the newest 2 revisions are shown." in visible_text(html)
-    KBRevision.objects.filter(knowledge_base=oldest).delete()  # made before revisions were kept
+    KBRevision.objects.filter(knowledge_base=oldest).delete()  # created before revisions were stored
     whole = admin.get(address_of(oldest)).text
     for word in ("Only the", "more</a>", "not shown", "newest 2 revisions"):
         assert word not in visible_text(whole)

@@ -90,7 +90,7 @@ def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, sett
     assert 0 < int(response["Retry-After"]) <= 61
     assert "Too many attempts" in visible_text(response.text)
     assert client.get("/").status_code == 302
-    # Somebody else, and the same person from elsewhere, is not held up.
+    # Other users, and the same user from another address, are not delayed.
     assert attempt(client, name="berta") == 200
     elsewhere = Client(REMOTE_ADDR="10.0.0.7")
     assert attempt(elsewhere, "correct horse") == 302
@@ -111,7 +111,7 @@ def test_an_address_cannot_try_ever_more_names(client: Client, project: Project,
 
 
 def test_whoever_has_a_network_is_one_caller(user: User, project: Project, settings: Settings) -> None:
-    """A subscriber has 2**64 addresses of IPv6."""
+    """An IPv6 subscriber has 2**64 addresses, which count as one."""
     settings.MRPVM_LOGINS_PER_MINUTE = 2
     own = [Client(REMOTE_ADDR=f"2001:db8:0:1::{number:x}") for number in range(1, 4)]
     assert [attempt(client) for client in own] == [200, 200, 429]
@@ -121,7 +121,7 @@ def test_whoever_has_a_network_is_one_caller(user: User, project: Project, setti
 
 
 def test_a_refused_address_has_no_more_names_counted(client: Client, project: Project, settings: Settings) -> None:
-    """Each counter is an entry of the cache, which holds a bounded number."""
+    """Each counter is a cache entry, and the number of entries is limited."""
     settings.MRPVM_LOGINS_PER_MINUTE = 1
     assert [attempt(client, name=f"user {number}") for number in range(7)] == [200] * 5 + [429] * 2
     assert used_in_minute("login:127.0.0.1:user 4") == 1

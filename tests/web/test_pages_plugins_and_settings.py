@@ -1,4 +1,4 @@
-"""What the server can work with: the catalogue of plugins, and which model answers in which role."""
+"""The pages of the plugin catalogue and of the model for each role."""
 
 import re
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_the_catalogue_costs_one_query_however_much_was_learned(admin: Client, p
 
 
 def fields(**changes: str) -> dict[str, str]:
-    """Return the form as it is sent with the shipped defaults, and some changes; `__` stands for a hyphen."""
+    """Return the form with the shipped defaults and these changes; `__` stands for a hyphen."""
     roles = {f"role-{role}": "" for role in MODEL_ROLES}
     return {**roles, "temperature": "0.1", **{name.replace("__", "-"): value for name, value in changes.items()}}
 

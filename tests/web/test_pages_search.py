@@ -1,4 +1,4 @@
-"""The search: over sessions, turns, units and errors of the own project, with the filter language."""
+"""Search over sessions, turns, units and errors of the member's project, with the filter language."""
 
 import re
 from datetime import timedelta
@@ -35,7 +35,7 @@ def client(project: Project) -> Client:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """Return a session of four turns: two answered, one failed, one slow and deep."""
+    """Return a session of four turns: two answered, one failed, one slow at a high deliberation level."""
     session = new_session(project, title="Pets")
     add_turns(session, 2)
     add_turns(session, 1, "failed")
@@ -254,7 +254,7 @@ def test_the_time_of_a_turn_is_its_own(client: Client, session: Session) -> None
 
 
 def test_a_session_that_is_overdue_is_expired_and_not_active(client: Client, session: Session) -> None:
-    """Before the sweep marks it, too."""
+    """This holds before the sweep marks it too."""
     Session.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
     assert found_turns(client, "status:expired") == {1, 2, 3, 4}
     assert found_turns(client, "status:active") == set()

@@ -1,4 +1,4 @@
-"""The session page: the conversation, what the session holds, and talking without JavaScript."""
+"""The session page: the conversation, the session's contents, and use without JavaScript."""
 
 import re
 from datetime import timedelta
@@ -148,7 +148,7 @@ def test_imported_messages_come_before_the_first_turn(project: Project) -> None:
 
 
 def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
-    """Also where the page holds a part of the conversation alone: each stands in one part."""
+    """This also holds on pages with a part of the conversation; each message is in one part."""
     session = new_session(project)
     for name in ("early", "middle", "late"):
         append_messages(session, [{"role": "user", "content": f"appended {name}"}])
@@ -317,7 +317,7 @@ def test_a_page_says_from_which_event_on_it_wants_news(project: Project) -> None
 @pytest.mark.parametrize("name", ["session", "session-messages", "session-state"])
 def test_the_queries_do_not_grow_with_the_conversation(project: Project, name: str) -> None:
     client = member_client(project)
-    session_html(client, new_session(project), name)  # what a process reads once
+    session_html(client, new_session(project), name)  # read once per process
     counts = []
     for how_many in (3, 30):
         session = new_session(project)

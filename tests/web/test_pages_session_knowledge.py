@@ -1,4 +1,4 @@
-"""Mount and draft of a session, by the plain forms of its page."""
+"""The mount and draft of a session, by the forms of its page without JavaScript."""
 
 import re
 
@@ -29,7 +29,7 @@ def session(project: Project) -> Session:
 
 
 def sent(client: Client, session: Session, address: str, **values: object) -> str:
-    """Send a form of the page; gives the page that follows."""
+    """Send a form of the page; return the page that follows."""
     response = client.post(reverse(address, args=[session.session_id]), values, follow=True)
     assert response.redirect_chain == [(reverse("session", args=[session.session_id]), 302)]
     html = response.text
@@ -92,7 +92,7 @@ TOLD = [f"My badge number is {number}." for number in range(7)]
 
 
 def asks(client: Client, session: Session) -> str:
-    """Return what the dialog asks."""
+    """Return the question of the dialog."""
     response = client.get(reverse("session-kb-saving", args=[session.session_id]))
     assert response.status_code == 200
     html = response.text
@@ -101,7 +101,7 @@ def asks(client: Client, session: Session) -> str:
 
 
 def form_of(html: str, name: str, session: Session) -> str:
-    """Return the one form that is sent there; empty if there is none."""
+    """Return the form with this target, or an empty string."""
     action = reverse(name, args=[session.session_id])
     return next((part for part in html.split("<form")[1:] if f'action="{action}"' in part), "").split("</form>")[0]
 

@@ -1,4 +1,4 @@
-"""The list of sessions: filter, keyset, empty state, making, naming, deleting and bringing back."""
+"""The list of sessions: filter, keyset pages, empty state, creating, renaming, deleting and restoring."""
 
 import re
 from datetime import timedelta
@@ -91,7 +91,7 @@ def test_the_list_fragment_follows_filter_and_address(client: Client, project: P
 def test_pages_by_keyset_show_every_session_once(client: Client, project: Project) -> None:
     for number in range(2 * settings.MRPVM_SESSIONS_SHOWN + 5):
         new_session(project, title=f"s{number}")
-    # A tie in time must not lose a row on the edge of a page.
+    # Equal times must not lose a row between two pages.
     Session.objects.update(last_activity_at=timezone.now())
     seen: list[str] = []
     address = "/"

@@ -24,13 +24,13 @@ PARTS = Path(__file__).parents[2] / "static/js/shell/parts.js"
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, settings: Settings) -> Path:
-    """Return the test's own data directory."""
+    """Return the data directory of the test."""
     settings.MRPVM_DATA_DIR = tmp_path
     return tmp_path
 
 
 def shown(client: Client, address: str) -> str:
-    """Return a page that holds together."""
+    """Return a page, checked for sound HTML."""
     answer = client.get(address)
     assert answer.status_code == 200
     html = answer.text
@@ -142,7 +142,7 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
 
 
 def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Project) -> None:
-    """What a command meant, which skill ran, and why."""
+    """The page shows the command, the skill that ran, and the reason."""
     session = create_session(live_project)
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
@@ -173,7 +173,7 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
 
 
 def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
-    """Nothing was planned, so nothing is said to have been skipped."""
+    """Nothing was planned, so no plugin is shown as skipped."""
     session = create_session(live_project)
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     client, address = member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}"
@@ -217,7 +217,7 @@ def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) 
 
 
 def parts_of_pages() -> dict[str, list[str]]:
-    """Return which messages renew which part of a page, as the script of live pages has it."""
+    """Return the messages that refresh each part of a page, read from the script of live pages."""
     script = f"import({json.dumps(PARTS.as_uri())}).then(({{ PARTS }}) => console.log(JSON.stringify(PARTS)))"
     run = subprocess.run([NODE, "-e", script], capture_output=True, text=True, timeout=60, check=True)
     parts: dict[str, list[str]] = json.loads(run.stdout)
@@ -226,7 +226,7 @@ def parts_of_pages() -> dict[str, list[str]]:
 
 @pytest.mark.rule("DECISION-50")
 def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
-    """But those after which the page is another one."""
+    """Exceptions are the events after which another page is loaded."""
     address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
     html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
     shown_parts = set(re.findall(r'hx-trigger="live:(\w+) ', html))

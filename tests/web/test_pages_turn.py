@@ -1,4 +1,4 @@
-"""The turn page: graph, outline, details, ledger and state change, for every way a turn can end."""
+"""The turn page: graph, outline, details, ledger and state changes, for every outcome of a turn."""
 
 import gzip
 import html as entities
@@ -37,7 +37,7 @@ from tests.web.page_scene import (
 
 
 def talk(session: Session, *messages: str) -> ExplainabilityTurn:
-    """Run a turn for each message and give the last, however it ended."""
+    """Run a turn for each message; return the last one, whatever its outcome."""
     for message in messages:
         try:
             run_turn(session, TurnCall(message=message))
@@ -60,7 +60,7 @@ def text_of(html: str) -> str:
 
 @pytest.fixture
 def answered(live_project: Project) -> ExplainabilityTurn:
-    """Return a turn that answered from an earlier one, by the shipped plugins."""
+    """Return a turn of the shipped plugins that answers from an earlier turn."""
     return talk(
         create_session(live_project), "My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"
     )

@@ -1,4 +1,4 @@
-"""Files that are added to a base on its page without JavaScript."""
+"""Adding files to a base on its page without JavaScript."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -1,4 +1,4 @@
-"""Stored text of every kind on every page: whatever a row holds is shown as text and nothing else."""
+"""Stored text of every kind on every page is shown only as text."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ KINDS = re.compile(
 
 
 def free_texts(model: type[Model]) -> Iterator["Field[Any, Any]"]:
-    """Return the columns of a model in which people, models or plugins write what they like."""
+    """Return the columns of a model that hold free text of people, models or plugins."""
     for field in model._meta.concrete_fields:
         is_text = isinstance(field, CharField | TextField) and not field.choices and not field.unique
         if is_text and not KINDS.search(field.name):
@@ -38,7 +38,7 @@ def free_texts(model: type[Model]) -> Iterator["Field[Any, Any]"]:
 
 
 def planted_in(value: Any) -> Any:
-    """Return JSON with the mark of the scene, and every sentence, replaced."""
+    """Return JSON with the scene's mark and every sentence replaced."""
     if isinstance(value, dict):
         return {key: planted_in(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -47,7 +47,7 @@ def planted_in(value: Any) -> Any:
 
 
 def plant() -> int:
-    """Write hostile text into every column that may hold any; return how many columns of rows hold it."""
+    """Write hostile text into every column of free text; return the number of changed values."""
     count = 0
     for model in apps.get_app_config("sessions_app").get_models():
         rows = model._base_manager
@@ -69,7 +69,7 @@ def scene(project: Project) -> Scene:
 
 
 def alive(html: str) -> list[str]:
-    """Return the planted text that a browser would parse as markup, or run."""
+    """Return the planted text that a browser would parse as markup or run."""
     page = LexborHTMLParser(html)
     found = [node.html or "" for node in page.css("[planted], [onclick]")]
     for node in page.css("[href], [src], [action], [formaction]"):
@@ -93,7 +93,7 @@ def test_no_planted_text_comes_alive_on_any_page(scene: Scene) -> None:
         elif answer["Content-Type"].startswith(("text/html", "image/svg+xml")) and answer.status_code == 200:
             if "svg" in answer["Content-Type"]:
                 pictures.append(name)
-                ElementTree.fromstring(answer.text)  # noqa: S314 (well-formed, as our own template has it)
+                ElementTree.fromstring(answer.text)  # noqa: S314 (our own template, well-formed)
             else:
                 check_html(answer.text)
             if found := alive(answer.text):

@@ -1,4 +1,4 @@
-"""Text that becomes markup: answers as Markdown, payloads as trees. Neither can run anything."""
+"""Rendering text as markup: answers as Markdown, payloads as trees. Neither can run anything."""
 
 import html
 import json

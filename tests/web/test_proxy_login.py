@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def signing_on(settings: Settings) -> None:
-    """Switch it on, as the variables would."""
+    """Switch single sign-on on, as the environment variables do."""
     settings.MRPVM_PROXY_USER_HEADER, settings.MRPVM_PROXY_ADDRESSES = "X-Forwarded-User", ["10.0.0.0/8"]
     place = used.MIDDLEWARE.index("sessions_app.acting.ActingUser")
     middleware = [*used.MIDDLEWARE]
@@ -28,7 +28,7 @@ def signing_on(settings: Settings) -> None:
 
 
 async def status(client: AsyncClient, peer: str, **headers: str) -> int:
-    """Return the status of the first page: 302 leads to the login, 403 says that one is in no project."""
+    """Return the status of the first page: 302 to the login, or 403 for a user without a project."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     client.defaults[PEER] = peer  # a part of the scope
     return int((await client.get("/", headers=named)).status_code)

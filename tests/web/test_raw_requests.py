@@ -1,4 +1,4 @@
-"""What a stranger may send to the port, byte by byte: an answer to each, and no defect."""
+"""Any bytes sent to the port get an answer and cause no defect."""
 
 import logging
 import socket
@@ -86,7 +86,7 @@ UNCLEAR = {
 
 @pytest.mark.parametrize("name", UNCLEAR)
 def test_a_request_whose_end_is_unclear_is_the_last(live_asgi: LiveServer, name: str) -> None:
-    """What another client's request would be smuggled in by: it is refused, and nothing behind it is read."""
+    """A request that could hide another one is refused, and nothing after it is read."""
     host, _, port = live_asgi.address.partition(":")
     headers, body = UNCLEAR[name]
     head = f"POST /api/sessions HTTP/1.1\r\nHost: {live_asgi.address}\r\n{headers}\r\n"

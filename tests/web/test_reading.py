@@ -1,4 +1,4 @@
-"""Who only reads changes nothing: a link or a picture on another server's page could ask for any address."""
+"""GET requests change nothing, since a link or image on another server's page can request any address."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from tests.web.test_access_table import FIELDS
 WRITES = re.compile(r"\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+\"?(\w+)|\s*WITH\b.*\b(?:INSERT|UPDATE|DELETE)\b", re.I)
 EXPORTS = {"turn-export", "export", "session-bundle", "turns-export", "audit-export", "suite-file"}
 """The names of the addresses whose answer is a file; that somebody took it is in the audit log."""
-ACTS = {"login-link", "ready"}  # logs in; writes a row and takes it back
+ACTS = {"login-link", "ready"}  # the first logs in; the second writes a row and rolls it back
 
 
 def test_no_get_changes_anything(project: Project) -> None:
@@ -51,7 +51,7 @@ def test_no_get_changes_anything(project: Project) -> None:
 def addresses(
     patterns: Sequence[URLPattern | URLResolver], ids: dict[str, str], before: str = "/"
 ) -> Iterator[tuple[URLPattern, str]]:
-    """Yield every pattern of the URL configuration with an address that it fits; each variable needs an id."""
+    """Yield every pattern of the URL configuration with a matching address; each variable needs an id."""
     for pattern in patterns:
         path = before + re.sub(r"<\w+:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
         if isinstance(pattern, URLResolver):

@@ -1,4 +1,4 @@
-"""The page of the review queue, and the thumbs of several people beside an answer."""
+"""The page of the review queue, and several reviewers' ratings of an answer."""
 
 import pytest
 from django.test import Client
@@ -23,7 +23,7 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
 
 
 def page(client: Client, address: str) -> LexborHTMLParser:
-    """Return a page, found to be sound HTML."""
+    """Return a page, checked for sound HTML."""
     answer = client.get(address, follow=True)
     assert answer.status_code == 200
     check_html(answer.text)
@@ -35,7 +35,7 @@ def question(found: LexborHTMLParser) -> str:
 
 
 def act(client: Client, found: LexborHTMLParser, key: str, note: str = "") -> LexborHTMLParser:
-    """Press the button of a key and return the page that follows."""
+    """Press the button of a key; return the page that follows."""
     button = found.css_first(f'button[aria-keyshortcuts="{key}"]')
     form = found.css_first("article form").attributes["action"]
     answer = client.post(form, {"value": button.attributes["value"], "note": note}, follow=True)

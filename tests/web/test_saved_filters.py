@@ -1,4 +1,4 @@
-"""Saved filters of the list of turns, and what is done with several turns at once."""
+"""Saved filters of the list of turns, and actions on several turns."""
 
 import pytest
 from django.test import Client
@@ -22,7 +22,7 @@ ANNA = Author(name="anna")
 
 
 def page(client: Client, address: str, **query: str) -> LexborHTMLParser:
-    """Return a page, found to be sound HTML."""
+    """Return a page, checked for sound HTML."""
     answer = client.get(address, query)
     assert answer.status_code == 200
     check_html(answer.text)

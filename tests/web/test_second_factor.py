@@ -1,4 +1,4 @@
-"""A second factor of logins by password: set up, asked for, throttled, recorded, recovered."""
+"""The second factor of logins by password: setup, login, throttling, audit log, recovery."""
 
 from io import StringIO
 from time import time
@@ -26,7 +26,7 @@ PAGE, LOGIN, CODE, ENROLMENT = "/second-factor", "/login", "/login/code", "/logi
 
 @pytest.fixture
 def ann(project: Project) -> Client:
-    """Return the browser of a member who has a password."""
+    """Return the client of a member who has a password."""
     client = member_client(project, name="ann")
     user = User.objects.get(username="ann")
     user.set_password(PASSWORD)
@@ -36,7 +36,7 @@ def ann(project: Project) -> Client:
 
 
 def app_code() -> str:
-    """Return what the authenticator shows now; as if it had shown nothing before, since each code works once."""
+    """Return the authenticator's current code, and forget that it was used, since each code works once."""
     device = TOTPDevice.objects.get()
     TOTPDevice.objects.update(last_t=-1, throttling_failure_timestamp=None, throttling_failure_count=0)
     shown = TOTP(device.bin_key, device.step, device.t0, device.digits)
@@ -56,13 +56,13 @@ def recovery_codes(page: HttpResponse) -> list[str]:
 
 
 def set_up(client: Client) -> list[str]:
-    """Set a second factor up as its page says; return the recovery codes."""
+    """Set up a second factor as its page describes; return the recovery codes."""
     assert client.post(PAGE, {"act": "begin"}).status_code == 302
     return recovery_codes(client.post(PAGE, {"act": "confirm", "code": app_code()}))
 
 
 def password_given(**more: str) -> Client:
-    """Return a new browser in which the password was given, and led to another page than the first."""
+    """Return a new client after the password was accepted, which must not lead to the first page."""
     client = Client()
     answer = client.post(LOGIN, {"username": "ann", "password": PASSWORD, **more})
     assert answer["Location"] in (CODE, ENROLMENT)
@@ -136,14 +136,14 @@ def test_wrong_codes_make_everybody_wait(ann: Client, settings: Settings) -> Non
     client = password_given()
     wrong = wrong_code()
     assert client.post(CODE, {"code": wrong}).status_code == 400
-    # The right one comes too soon after it.
+    # The right code is throttled after the wrong ones.
     device = TOTPDevice.objects.get()
     TOTPDevice.objects.update(throttling_failure_count=12)
     refused = client.post(CODE, {"code": app_code_of(device)})
     assert refused.status_code == 400
     assert "Too many wrong codes" in visible_text(refused.text)
     right = app_code()
-    # From other addresses too: the password is known to whoever gets here.
+    # Other addresses are throttled too, since the caller knows the password.
     elsewhere = Client(REMOTE_ADDR="10.0.0.7")
     elsewhere.post(LOGIN, {"username": "ann", "password": PASSWORD})
     assert elsewhere.post(CODE, {"code": wrong}).status_code == 400

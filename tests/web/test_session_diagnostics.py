@@ -1,4 +1,4 @@
-"""The diagnostics of a session: what its latest turn really sent, and what went wrong."""
+"""The diagnostics of a session: the requests of its latest turn, and errors."""
 
 import ast
 import html as entities
@@ -59,7 +59,7 @@ def outbound(html: str) -> Any:
 
 @pytest.fixture
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Iterator[Provider]:
-    """Return the configured provider, spoken to through its Responses API, no thread begun."""
+    """Return the configured provider, called by its Responses API, without a thread."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     yield provider
@@ -157,7 +157,7 @@ def test_new_processes_sessions_and_histories_have_no_thread(
 
 @pytest.mark.rule("CONTEXT-7", "WINDOW-22")
 def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, responses: Provider) -> None:
-    """The conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
+    """The conversation is kept, the id is not. Refreshing a part of the page does not drop the id."""
     session, client = create_session(live_project), member_client(live_project)
     follows, following = [], []
     for opened in (False, False, True, False):
@@ -176,7 +176,7 @@ def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, re
 def test_the_id_shown_is_followed_next_and_never_stored(
     live_project: Project, provider: Provider, settings: Settings
 ) -> None:
-    """Neither a validator's answer nor a failed turn moves the thread."""
+    """Neither a validator's reply nor a failed turn changes the thread."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     session, client, shown = create_session(live_project), member_client(live_project), []

@@ -1,4 +1,4 @@
-"""What the session page says of its base and its draft, and to whom."""
+"""The panel of the base and the draft on the session page, for each role."""
 
 import pytest
 

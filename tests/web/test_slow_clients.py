@@ -1,4 +1,4 @@
-"""Clients that send or read too slowly are let go: a real server, whose clients have a second for everything."""
+"""Clients that send or read too slowly are disconnected by a real server with a limit of one second."""
 
 import asyncio
 import secrets
@@ -27,19 +27,19 @@ HEAD = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture
 def server(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
-    """Return a server whose clients have a second."""
+    """Return a server with a client timeout of one second."""
     with ServerProcess(migrated_data(), MRPVM_CLIENT_TIMEOUT_MS=str(SECONDS * 1000), MRPVM_API_KEY=KEY) as running:
         yield running
 
 
 def connected(server: ServerProcess) -> socket.socket:
-    """Return a connection that reads little ahead."""
+    """Return a connection to the server with a small receive buffer."""
     address = urlsplit(server.url)
     return connection_to((str(address.hostname), address.port or 0))
 
 
 def connection_to(address: tuple[str, int]) -> socket.socket:
-    """Return a connection that reads little ahead."""
+    """Return a connection to the address with a small receive buffer."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     made.settimeout(TOO_LONG_SECONDS)
@@ -111,14 +111,14 @@ def test_a_client_that_reads_nothing_is_let_go(server: ServerProcess) -> None:
 
 @pytest.fixture
 def endless(settings: Settings) -> Iterator[tuple[str, int]]:
-    """Return the address of an answer without end; the kernel, which has limits of its own, is not asked to help."""
+    """Return the address of an endless answer, without the kernel's own timeouts."""
     settings.MRPVM_CLIENT_TIMEOUT_MS = SECONDS * 1000
 
     async def answer(_scope: Any, _receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         while True:
             await send({"type": "http.response.body", "body": b"a" * 1_000, "more_body": True})
-            await asyncio.sleep(0)  # to an ended connection sending does not wait
+            await asyncio.sleep(0)  # sending to an ended connection does not block
 
     server = uvicorn.Server(uvicorn.Config(answer, http=LimitedConnection, lifespan="off", log_config=None))
     with socket.create_server(("127.0.0.1", 0)) as bound:
@@ -143,12 +143,12 @@ def test_a_client_that_reads_too_slowly_is_let_go(
 
 
 def is_open(connection: socket.socket) -> bool:
-    """Return whether the other end has not ended the connection, whatever is left to read."""
+    """Return whether the other end has kept the connection open, with or without unread data."""
     return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == TCP_ESTABLISHED
 
 
 def _is_ended(connection: socket.socket) -> bool:
-    """Return whether the server ends the connection in time; the kernel tells only who sends."""
+    """Return whether the server ends the connection in time, which is noticed only by sending."""
     until = time.monotonic() + TOO_LONG_SECONDS
     while time.monotonic() < until:
         try:

@@ -1,4 +1,4 @@
-"""What production makes of the static files."""
+"""The static files of production settings."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ FOREIGN = ["admin/*", "drf_spectacular_sidecar/*", "rest_framework/*"]
 
 @pytest.fixture
 def collected(settings: Settings, tmp_path: Path) -> StaticFilesStorage:
-    """Return the storage after static files were collected twice, as a server that is started again does."""
+    """Return the storage after static files were collected twice, as by a restarted server."""
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = {
         **settings.STORAGES,
@@ -34,7 +34,7 @@ def test_one_stylesheet_holds_every_rule_in_order(collected: OneStylesheetStorag
     assert "@import" not in text
     sources = re.findall(r'@import url\("([^"]+)"\)', (STATIC / ENTRY).read_text())
     sheets = [(STATIC / "css" / name).read_text() for name in sources]
-    places = [text.index(sheet) for sheet in sheets if "url(" not in sheet]  # addresses are hashed
+    places = [text.index(sheet) for sheet in sheets if "url(" not in sheet]  # addresses in `url()` get a hash
     assert len(places) >= len(sources) - 2
     assert places == sorted(places)
 

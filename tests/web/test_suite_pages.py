@@ -1,4 +1,4 @@
-"""The pages of tests: a turn is kept, a suite is run, and what came of it is one click from its trial."""
+"""The pages of tests: keeping a turn, running a suite, and links from results to their trials."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ANNA = Author(name="anna")
 
 @pytest.fixture
 def suite(live_project: Project, turn: ExplainabilityTurn) -> Suite:
-    """Return a suite that holds the turn to its answer."""
+    """Return a suite with a test that expects the turn's answer."""
     made = create_suite(live_project, "Ferries", ANNA)
     add_test(made, kept_turn(turn), ANNA)
     return made
@@ -30,7 +30,7 @@ def page_of(suite: Suite, name: str = "suite", *more: str) -> str:
 
 
 def filled(client: Client, url: str) -> dict[str, Any]:
-    """Return what a form of a test would send as it is shown."""
+    """Return the values that an unchanged form of a test sends."""
     context = client.get(url).context
     fields, expected = context["fields"], context["expected"]
     sent = {"name": fields.name, "message": fields.message, "tags": context["tags"], "kb_id": context["asked_base"]}

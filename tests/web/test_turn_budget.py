@@ -1,4 +1,4 @@
-"""What a model got to see, on the turn page: the bar of sections, what was cut, and each section's exact text."""
+"""The model's context on the turn page: the bar of sections, omissions, and each section's exact text."""
 
 import html as entities
 import re
@@ -21,7 +21,7 @@ from tests.web.test_turn_panels import get, text_of
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
-    """Return a section's text as a reader asks for it alone."""
+    """Return a section's text, requested by itself."""
     response = client.get(reverse("turn-section", args=[turn.session.session_id, turn.request_id, place]))
     assert response.status_code == 200
     assert response["Content-Type"] == "text/plain; charset=utf-8"

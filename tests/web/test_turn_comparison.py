@@ -1,4 +1,4 @@
-"""Two turns that follow each other: what changed in units, preferences, mount and draft, and how both ran."""
+"""Comparison of two successive turns: changes of units, preferences, mount and draft, and both runs."""
 
 import re
 
@@ -109,7 +109,7 @@ def test_written_text_is_escaped_and_the_rest_counted(project: Project, settings
 
 
 def rows_of(html: str) -> dict[str, list[str]]:
-    """Return the cells of the table of what ran, by name; of several alike the last."""
+    """Return the cells of the table of plugins that ran, by name; the last one of several equal names."""
     table = html[html.index("runs-table") :].partition("</table>")[0]
     rows = re.findall(r"<tr data-row-of.*?</tr>", table, re.S)
     cells = ([text_of(cell) for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)] for row in rows)
@@ -125,7 +125,7 @@ def test_what_ran_stands_side_by_side_with_what_differs(live_project: Project) -
     assert rows["Symbolic Seed Detector"][0] == "same"
     assert rows["Constraint Validator"][0] == "same"
     followed = compare(client, talk(session, "And what is it called?"))
-    # Two questions at once open a frame each, which the turn before did not have.
+    # Each of two questions opens a frame, which the turn before did not have.
     both = compare(client, talk(session, "1. What is my dog called?\n2. What is my cat called?"))
     split = rows_of(both)
     assert split["Frame parallel-intent 2"][:2] == ["only in turn 5", "none"]
@@ -165,7 +165,7 @@ def test_one_id_names_what_is_aligned_in_both_graphs(live_project: Project) -> N
     shared = ids[0] & ids[1]
     assert {"frame-0", "exec-0.1~1"} <= shared
     assert all(name in shared or name.startswith("right ") for name in ids[1])
-    # The shut frame of one is shut in both, and a spoilt side is the whole page.
+    # An invalid `side` gives the whole page.
     assert parsed(client.get(address, {"side": "middle"}).text).css("#main")
 
 

@@ -1,4 +1,4 @@
-"""The list of turns over all sessions: what it shows, what it finds, how far it looks."""
+"""The list of turns of all sessions: its rows, its filters, and how far back it searches."""
 
 import re
 from html import unescape
@@ -44,7 +44,7 @@ def asked(found: list[str]) -> list[str]:
 
 @pytest.fixture
 def turns(project: Project) -> list[ExplainabilityTurn]:
-    """Return six turns of two sessions, one with each thing that the list finds."""
+    """Return six turns of two sessions, with one for each filter of the list."""
     made = add_turns(new_session(project, title="One"), 3) + add_turns(new_session(project, title="Two"), 3)
     changes = (
         {"outcome": "no-answer"},

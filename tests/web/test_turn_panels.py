@@ -1,4 +1,4 @@
-"""Beside the graph: requests to models, the state before and after, and why plugins were tried in their order."""
+"""Panels beside the graph: requests to models, the state before and after, and the order of plugins."""
 
 import html as entities
 import re
@@ -119,7 +119,7 @@ def test_a_failed_turn_changes_no_state(live_project: Project) -> None:
 
 
 def candidates(html: str, title: str) -> dict[str, list[str]]:
-    """Return place, score, reason and outcome of a stage's plugins in the first column, by plugin."""
+    """Return the place, score, reason and outcome of each plugin of a stage, by plugin."""
     group = re.search(rf'<th scope="rowgroup"[^>]*>{title}</th></tr>(.*?)</tbody>', html, re.S)
     assert group is not None
     found = {}

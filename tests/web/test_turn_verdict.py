@@ -1,4 +1,4 @@
-"""The head of the turn page: question, answer and verdict, on the page as in the API."""
+"""The head of the turn page: question, answer and verdict, equal to the API's."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Provenance both ways: from a citation to the unit and its source's words, from a unit to every turn that met it."""
+"""Provenance: from a citation to the unit and its source's text, and from a unit to every turn that used it."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""A source as the tree of its units, on its base's page."""
+"""The tree of a source's units on its base's page."""
 
 import pytest
 from django.test import Client

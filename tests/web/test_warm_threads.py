@@ -1,4 +1,4 @@
-"""Warm threads: one a request, reused, never shared, never waited for; streams leave theirs to others."""
+"""Reused threads: one per request, never shared, never waited for; streams release theirs."""
 
 import asyncio
 import threading
@@ -107,7 +107,7 @@ def handler() -> Iterator[ThreadHandler]:
 
 
 class Exchange:
-    """One request and what was sent in answer to it."""
+    """A request and the messages sent in answer to it."""
 
     def __init__(self, address: str) -> None:
         self.scope = {

@@ -1,4 +1,4 @@
-"""Wrappers made of a few lines of Python, as an operator would put them into a directory."""
+"""Wrappers of a few lines of Python, in the directories that an operator creates."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ print("Result: It is 42.\\nEvidence: 6 * 7")
 
 
 def write_wrapper(root: Path, source: str = ANSWERS, *, called: str = "calculator", **fields: Any) -> Path:
-    """Return the directory of a new wrapper."""
+    """Create a wrapper; return its directory."""
     directory = root / called
     directory.mkdir(parents=True)
     program = directory / "program"
@@ -29,6 +29,6 @@ def write_wrapper(root: Path, source: str = ANSWERS, *, called: str = "calculato
 
 
 def wrapper(root: Path, source: str = ANSWERS, **fields: Any) -> Wrapper:
-    """Return a wrapper as it is admitted."""
+    """Return an admitted wrapper."""
     directory = write_wrapper(root, source, **fields)
     return Wrapper(read_manifest(directory), directory)

@@ -1,4 +1,4 @@
-"""The suite for wrappers passes a decent one and notices each broken promise."""
+"""The conformance suite for wrappers passes a correct one and reports each violation."""
 
 from pathlib import Path
 from typing import Any

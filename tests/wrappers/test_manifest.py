@@ -1,4 +1,4 @@
-"""Which wrappers are admitted."""
+"""Validation of wrapper manifests."""
 
 import json
 from pathlib import Path

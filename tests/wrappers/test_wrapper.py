@@ -1,4 +1,4 @@
-"""Wrappers as real processes: what they may say, and whatever else they may do."""
+"""Wrappers as real processes: valid output, and faulty behaviour."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The official SDK's asynchronous client: every method that the synchronous one has here, whole and streamed."""
+"""The official SDK's asynchronous client: every method of test_sdk.py, streamed and not."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ Run = Callable[[Callable[[AsyncOpenAI], Awaitable[None]]], None]
 
 @pytest.fixture
 def run(project: Project, live_asgi: LiveServer, editor: Caller) -> Run:
-    """Return what runs a conversation with an editor's client."""
+    """Return a function that runs a coroutine with an editor's client."""
 
     async def talk(said: Callable[[AsyncOpenAI], Awaitable[None]]) -> None:
         async with AsyncOpenAI(

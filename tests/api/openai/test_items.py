@@ -1,4 +1,4 @@
-"""The items of a conversation: pages and single ones are read by themselves, and each has an id of its own."""
+"""The items of a conversation: listed by page, read one by one, each with its own id."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ SAID = [
 
 @pytest.fixture
 def items(editor: Caller) -> str:
-    """Return the address of a conversation's items; its one turn was asked with two other assistant messages."""
+    """Return the address of a conversation's items: one turn, whose request held two more assistant messages."""
     made = editor.post("/v1/conversations").json()["id"]
     answered = editor.post("/v1/responses", {"model": "mrpvm", "input": SAID, "conversation": made})
     assert answered.status_code == 200
@@ -31,7 +31,7 @@ def items(editor: Caller) -> str:
 
 @pytest.fixture
 def listed(editor: Caller, items: str) -> Callable[..., Any]:
-    """Return a list of the conversation's items, `order` and so on as named."""
+    """Return the list of the conversation's items for these query parameters."""
     return lambda **how: editor.get(items, data=how).json()
 
 
@@ -103,7 +103,7 @@ def test_a_page_of_a_long_conversation_is_read_alone(editor: Caller, items: str,
 
 
 def test_a_message_taken_out_counts_no_more(editor: Caller, items: str) -> None:
-    """Nor in a fork, and its place stays free."""
+    """It does not count in a fork either, and its position is not used again."""
     session = Session.objects.get()
     address = f"/api/sessions/{session.session_id}"
     assert editor.delete(f"{items}/msg_2").status_code == 200

@@ -1,4 +1,4 @@
-"""Who may do what below /v1: over every address, with one entry each."""
+"""The roles needed below /v1: one entry for each address."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,7 @@ NEEDED = {
 
 @pytest.fixture
 def ids(editor: Caller) -> dict[str, str]:
-    """Return what stands for the variables of the addresses."""
+    """Return the values of the variables in the addresses."""
     body = {"model": "mrpvm", "input": "My dog is called Rex."}
     made = editor.client.post("/v1/responses", body, content_type="application/json", headers=editor.headers).json()
     conversation = made["conversation"]["id"]
@@ -54,7 +54,7 @@ def methods_of(pattern: URLPattern) -> list[str]:
 
 
 def answers(ids: dict[str, str], headers: dict[str, str]) -> dict[tuple[str, str], Any]:
-    """Return the answer to each call with an empty body; what deletes comes last, inner things first."""
+    """Return the answer to each call with an empty body; deletions come last, the most nested addresses first."""
     found = {}
     patterns = [pattern for pattern in urlpatterns if pattern.name != "unknown"]
     for method in METHODS:

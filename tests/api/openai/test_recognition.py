@@ -1,4 +1,4 @@
-"""Clients that send their whole conversation and know no session: found again, forked, imported, kept apart."""
+"""Clients that send the whole conversation without a session id: it is recognized, forked, imported or kept apart."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ Conversation = list[dict[str, str]]
 
 
 def how() -> list[str]:
-    """Return how the session of each turn was found, in order."""
+    """Return how each turn's session was found, in order."""
     return [turn.client_request["session"] for turn in ExplainabilityTurn.objects.order_by("pk")]
 
 
@@ -120,7 +120,7 @@ STEPS = st.lists(
 @given(steps=STEPS)
 @examples(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_two_people_never_share_a_session_in_any_order(editor: Caller, steps: list[tuple[int, str, bool]]) -> None:
-    """One key, equal words, new conversations now and then: everybody's sessions are their own."""
+    """Each person's conversations stay separate, with one key, equal words, and new conversations now and then."""
     ConversationPoint.objects.all().delete()
     conversations: list[Conversation] = [[], []]
     sessions: list[set[str]] = [set(), set()]
@@ -183,7 +183,7 @@ def test_an_unknown_id_of_ours_is_never_silently_new(say: Say) -> None:
 
 @pytest.mark.rule("DECISION-43")
 def test_an_expired_session_goes_on_in_a_fork_of_its_transcript(say: Say, sdk: OpenAI) -> None:
-    """A warning, never an error; the archive stays as it is."""
+    """The answer has a warning and no error; the expired session is not changed."""
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
     archive = Session.objects.get()
@@ -215,7 +215,7 @@ def test_a_failed_turn_leaves_the_conversation_where_it_was(say: Say) -> None:
 
 @pytest.mark.rule("DECISION-31")
 def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
-    """And a conversation with commands in it is found again, though they are no part of its history."""
+    """A conversation with commands is recognized too, although they are not part of its history."""
     headers = {"X-Commands": "on"}
     conversation: Conversation = []
     say(conversation, "My dog is called Rex.")
@@ -231,7 +231,7 @@ def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
 
 
 def test_a_conversation_is_found_again_after_a_skill(provider: Provider, say: Say) -> None:
-    """The client sends the command that it typed; the conversation holds what came after it."""
+    """The client's history holds the command as it was typed, the session the message without the command."""
     provider.otherwise = acting(speak("The ferry leaves at nine."))
     headers = {"X-Commands": "on"}
     conversation: Conversation = []

@@ -1,4 +1,4 @@
-"""The official OpenAI SDK as the client of a live server: every method, whole and streamed."""
+"""The official OpenAI SDK as the client of a live server: every method, streamed and not."""
 
 import openai
 import pytest
@@ -194,7 +194,7 @@ def test_a_response_is_streamed_without_the_sdks_helper(sdk: OpenAI) -> None:
 @pytest.mark.rule("POLICY-50")
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_policies_are_chosen_by_a_request(sdk: OpenAI, api: str) -> None:
-    """Seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
+    """The names of the seed and of KTS are accepted beside OpenAI's own fields; an error names the invalid flag."""
 
     def ask(session_id: str, **flags: object) -> dict[str, object]:
         more = {"extra_body": flags, "extra_headers": {"X-Session-Id": session_id}}
