@@ -145,7 +145,9 @@ class Key:
 
 
 KEYS: Mapping[str, Key] = {
-    "status": Key(meaning="how it stands or ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES),
+    "status": Key(
+        meaning="its state or how it ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES
+    ),
     "is": Key(
         meaning=f"searched for in other words, with a part of its context cut by a limit, longer than {SLOW_MS} ms,"
         " a trace of another application",
