@@ -33,6 +33,8 @@ from mrpvm.english.values import (
 )
 
 _BE = sense("be")
+_CLAUSES_MAX = 12
+"""Clauses of a sentence that are compared with each other; nobody tells a fact in more."""
 _LIGHT = sense_class("be have do get take make keep happen find stay use put now currently")
 """Verbs of little meaning beside a value, such as have, do and take: another verb may replace them."""
 _IMPLIED = {
@@ -60,7 +62,7 @@ def as_unnamed(asked: Asked) -> Asked | None:
 def named_beside(asked: Asked, told: Told, discourse: Discourse) -> Sequence[str]:
     """Return the values of the kind asked for in the clause of a statement with most words of the question."""
     wanted = _words_wanted(asked)
-    if not names_all(asked, told):
+    if len(told.parsed.clauses) > _CLAUSES_MAX or not names_all(asked, told):
         return ()
     is_own = any(item.pronoun in _SPEAKERS or item.owner_pronoun in _SPEAKERS for item in asked.clause.phrases)
     if is_own and not _SPEAKERS.union(("we", "us", "our")) & set(told.parsed.tokens):

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english import corrections, statements
+from mrpvm.english import corrections, naming, statements
 from mrpvm.plugins.goal_solvers.symbolic import answering
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import REQUESTS_MAX
 
@@ -18,9 +18,14 @@ CHANGES = " ".join(f"I now live in Rome{place}." for place in range(1_000))[:CHA
 
 @pytest.fixture
 def operations(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count parsed sentences, judged questions, and pairs compared for corrections."""
+    """Count parsed sentences, judged questions, pairs compared for corrections, and clauses whose words are read."""
     counts: Counter[str] = Counter()
-    for module, name in ((statements, "voiced"), (answering, "framed_answer"), (corrections, "_corrects")):
+    for module, name in (
+        (statements, "voiced"),
+        (answering, "framed_answer"),
+        (corrections, "_corrects"),
+        (naming, "_senses_within"),
+    ):
         plain = getattr(module, name)
 
         def counted(*args: object, name: str = name, plain: object = plain) -> object:
@@ -61,3 +66,14 @@ def test_what_a_message_tells_is_read_once_a_sentence(message: str, operations: 
         session.say("Where do I live?")
     assert told <= message.count(".") + 1
     assert operations["_corrects"] <= message.count(".") * corrections.CORRECTED_REACH
+
+
+def test_a_sentence_of_hundreds_of_clauses_is_not_compared_with_itself(operations: Counter[str]) -> None:
+    with EvaluatedSession() as session:
+        session.say("My cat eats. My cat sleeps.")
+        session.say("Where does my cat eat?")
+        assert operations["_senses_within"] > 0
+        session.say("My cat " + " and ".join(["eats the fish"] * 500) + ".")
+        operations.clear()
+        session.say("Where does my cat eat the fish?")
+    assert operations["_senses_within"] == 0
