@@ -47,7 +47,7 @@ _MOVING = lexicon.word_class("to from into onto through across off toward toward
 """Prepositions of direction, not of place."""
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = sense_class("contain include consist comprise")
-LOCATED = frozenset(map(sense, lexicon.listed("located_verbs")))
+_LOCATED = frozenset(map(sense, lexicon.listed("located_verbs")))
 _EXTENT = sense_class("last measure weigh amount cost reach rise take limit have set fix number cover")
 _TOLD_BY = {sense(verb): kinds for verb, kinds in lexicon.classes("told_by").items()}
 """Verbs that give only one kind of measure: what something costs is not how large it is."""
@@ -289,7 +289,7 @@ def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
 def _values(pair: Pair) -> Sequence[str]:
     asked, question, clause = pair.asked, pair.question, pair.clause
     subject, is_negated_alike = question.subject, clause.is_negated == question.is_negated
-    located = question.verb in LOCATED and question.is_passive and asked.wants == "place"
+    located = question.verb in _LOCATED and question.is_passive and asked.wants == "place"
     if located or (question.verb == _BE and not question.is_passive):
         return _equated(pair) if is_negated_alike else ()
     if question.verb == _CALL and asked.wants == "thing" and subject is not None:
@@ -609,7 +609,7 @@ def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
     clause, parsed = pair.clause, pair.parsed
-    if clause.verb in LOCATED and clause.auxiliaries & _POSSIBLE and not clause.is_passive:
+    if clause.verb in _LOCATED and clause.auxiliaries & _POSSIBLE and not clause.is_passive:
         return ()  # the place where one can park is not the place where the car is
     for phrase in clause.phrases:
         beside = [
@@ -620,7 +620,7 @@ def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
         ]  # fmt: skip
         if beside and pair.same(thing, phrase):
             return pair.texts(beside)
-    return places(clause, parsed) if clause.verb in LOCATED | {_BE} and _is_about(pair, thing) else ()
+    return places(clause, parsed) if clause.verb in _LOCATED | {_BE} and _is_about(pair, thing) else ()
 
 
 _CAUSAL = frozenset(("because", "since", "as"))

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from mrpvm.english.asking import Asked
 from mrpvm.english.discourse import Discourse, Told
-from mrpvm.english.entailment import LOCATED
 from mrpvm.english.matching import Pair
 from mrpvm.english.reading import sense, sense_class
 from mrpvm.english.structure import Clause, Phrase
@@ -40,10 +39,6 @@ _LIGHT = sense_class("be have do get take make keep happen find stay use put now
 _IMPLIED = {
     "time": sense_class("time day date hour month year week due"),
     "amount": sense_class("cost price pay fee charge amount"),
-    "duration": sense_class("last long time"),
-    "place": sense_class("place locate"),
-    "person": sense_class("person name call"),
-    "age": sense_class("old age"),
 }
 """Words of a question that a value of the kind implies."""
 _ORDERING = frozenset(("before", "after", "since", "until", "without", "except", "besides"))
@@ -131,8 +126,7 @@ def _values(pair: Pair) -> Sequence[str]:
     if asked.wants == "frequency":
         return frequencies(clause, parsed)
     if asked.wants == "place":
-        is_elsewhere = asked.clause.verb == _BE and clause.verb not in LOCATED | {_BE}
-        return () if is_elsewhere else places(clause, parsed)
+        return places(clause, parsed)
     if asked.wants == "duration":
         return spans(clause, parsed)
     if asked.wants == "count":

@@ -11,7 +11,7 @@ LOOK_SECONDS = 0.25
 
 
 class Watch:
-    """Tells running work whether to continue, and notes how far it has come.
+    """Whether running work may continue, and how far it has come.
 
     Args:
         is_wanted: notes how far the work has come, and returns whether it shall continue; asked four times a second at

@@ -1,4 +1,4 @@
-"""Give each request an id for the log, the client's own if it sends one, and continue the client's trace."""
+"""Middleware that assigns each request an id for the log, or the client's own, and continues the client's trace."""
 
 import re
 from collections.abc import Callable

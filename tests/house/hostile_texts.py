@@ -1,4 +1,4 @@
-"""Give hostile texts to their readers. `test_hostile_texts` starts this in its own process, since a slow pattern holds
+"""Hostile texts and what reads them. `test_hostile_texts` starts this in its own process, since a slow pattern holds
 the interpreter's lock."""
 
 from collections.abc import Callable, Iterator
@@ -93,7 +93,7 @@ OF_SOURCES: tuple[Callable[[str], object], ...] = (
 
 
 def main() -> None:
-    """Give every text to each of its readers."""
+    """Run each reader on each of its texts."""
     for text in texts(MESSAGE_CHARS):
         for look in OF_MESSAGES:
             look(text)

@@ -31,7 +31,6 @@ REFUSED = [
     ("Backups are taken every six hours.", "How long do we keep the backups?"),
     ("Kev might buy the old servo in Lang Lang.", "Where did Kev buy the old servo?"),
     ("I worked in Riyadh for six years.", "Where did I work before Riyadh?"),
-    ("I got the table from a man in Leeds.", "Which room is the table in?"),
 ]
 
 

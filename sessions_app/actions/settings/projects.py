@@ -119,7 +119,7 @@ def _write(project: Project, name: str, slug: str, grounding: str) -> None:
 
 @transaction.atomic
 def set_member(project: Project, user: User, role: str) -> Membership:
-    """Give the user this role in the project, in place of an earlier one, and return the membership.
+    """Set the role of a user in the project and return the membership.
 
     Raises:
         InvalidInput: an unknown role.
