@@ -273,6 +273,20 @@ def test_rename_in_place(browser: Browser, session: Session) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Second name")
 
 
+def test_what_is_typed_while_a_dialog_opens_stays(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    typed = page.evaluate("""async () => {
+        const dialog = document.querySelector("dialog[id^=rename-]");
+        const shown = new Promise((resolve) => dialog.addEventListener("toggle", () => setTimeout(resolve)));
+        document.querySelector(`[commandfor=${dialog.id}]`).click();
+        document.execCommand("insertText", false, "First");
+        await shown;
+        document.execCommand("insertText", false, " name");
+        return dialog.querySelector("input[name=title]").value;
+    }""")
+    assert typed == "First name"
+
+
 def test_the_list_of_sessions_is_live_and_filters(browser: Browser, session: Session) -> None:
     page = browser.open("sessions")
     expect(page.locator("[data-row]")).to_have_count(1)

@@ -42,15 +42,17 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// The list of keys shows only keys that work on the page. A name to be changed is selected.
+// The list of keys shows only keys that work on the page. A name to be changed is selected when it is focused: the toggle
+// event comes later, when a part of the new name may have been typed.
 document.addEventListener(
   "beforetoggle",
-  ({ target: dialog }) => {
+  ({ target: dialog, newState }) => {
     for (const row of dialog.querySelectorAll("[data-keys-if]")) row.hidden = !document.querySelector(row.dataset.keysIf);
+    if (newState !== "open") return;
+    dialog.addEventListener("focusin", ({ target: field }) => field.matches("input[autofocus]") && field.select(), { once: true });
   },
   true,
 );
-document.addEventListener("toggle", ({ target }) => target.matches("dialog[open]") && target.querySelector("input[autofocus]")?.select(), true);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
