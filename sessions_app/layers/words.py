@@ -6,9 +6,10 @@ its own, `sessions_app_unitwords`, that Django's models know nothing of:
 - SQLite: an FTS5 table with the columns `layer` and `words`; its `rowid` is the unit's key.
 - PostgreSQL: `unit_id` and a tsvector `words` with a GIN index; `@` and a number is the layer's word.
 
-A migration makes it, with triggers that remove a row with its unit, whoever deletes that. **A migration that has SQLite
-write the table of units anew drops the trigger there and must make it again**; a test sees to that. A session's journal
-is left out, as it is on the path of a turn; a save adds what it seals. `queries.search.units` reads it.
+The first migration creates it, with triggers that remove a row with its unit, whoever deletes that. **A migration that
+has SQLite write the table of units anew drops the trigger there and must create it again**; a test sees to that. A
+session's journal is left out, as it is on the path of a turn; a save adds what it seals. `queries.search.units` reads
+it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

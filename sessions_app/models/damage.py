@@ -14,6 +14,7 @@ from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from mrpvm.errors import StorageDamaged
+from sessions_app.models.fields import PlainInMigrations
 
 
 class DamagedValue(models.Model):
@@ -74,7 +75,7 @@ def damaged(field: "models.Field[Any, Any]") -> StorageDamaged:
     )
 
 
-class StoredJSONField(models.JSONField):
+class StoredJSONField(PlainInMigrations, models.JSONField):
     """Django's JSON column, whose damaged values raise `StorageDamaged`; Django's own returns them as texts."""
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
@@ -85,8 +86,3 @@ class StoredJSONField(models.JSONField):
             return json.loads(value, cls=self.decoder)
         except ValueError as error:
             raise damaged(self) from error
-
-    def deconstruct(self) -> Any:
-        """Return what makes the column: that of Django."""
-        name, _, arguments, options = super().deconstruct()
-        return name, "django.db.models.JSONField", arguments, options

@@ -11,6 +11,7 @@ from django.db import models
 from mrpvm.llm.redaction import redacted_json, without_secrets
 from mrpvm.wire import json_bytes
 from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.fields import PlainInMigrations
 
 
 def redacted_value(value: Any) -> Any:
@@ -20,7 +21,7 @@ def redacted_value(value: Any) -> Any:
     return value if kept is data else orjson.loads(kept)
 
 
-class RedactedTextField(models.TextField):
+class RedactedTextField(PlainInMigrations, models.TextField):
     """A text in which secrets are redacted before it is stored."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -28,24 +29,14 @@ class RedactedTextField(models.TextField):
         prepared = super().get_prep_value(value)
         return without_secrets(prepared) if isinstance(prepared, str) else prepared
 
-    def deconstruct(self) -> Any:
-        """Return the field for migrations: a plain one of Django."""
-        name, _, arguments, options = super().deconstruct()
-        return name, "django.db.models.TextField", arguments, options
 
-
-class RedactedCharField(models.CharField):
+class RedactedCharField(PlainInMigrations, models.CharField):
     """A short text in which secrets are redacted before it is stored, cut where that makes it too long."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Return what is stored of a value."""
         prepared = super().get_prep_value(value)
         return without_secrets(prepared)[: self.max_length] if isinstance(prepared, str) else prepared
-
-    def deconstruct(self) -> Any:
-        """Return the field for migrations: a plain one of Django."""
-        name, _, arguments, options = super().deconstruct()
-        return name, "django.db.models.CharField", arguments, options
 
 
 class RedactedJSONField(StoredJSONField):

@@ -77,6 +77,17 @@ def test_no_two_modules_import_each_other() -> None:
     assert [pair for pair in sorted(imports) if pair < pair[::-1] and pair[::-1] in imports] == []
 
 
+def test_migrations_import_nothing_of_this_project() -> None:
+    imported = {
+        name
+        for path in (ROOT / "sessions_app" / "migrations").glob("*.py")
+        for node in nodes(path)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [item.name for item in node.names])
+    }
+    assert {name.split(".")[0] for name in imported} == {"django"}
+
+
 MANAGERS = {"objects", "with_trials", "_base_manager", "_default_manager"}
 ROOMS_OF_ROWS = ("models", "queries", "actions", "layers", "migrations")
 

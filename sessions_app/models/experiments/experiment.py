@@ -4,6 +4,7 @@ from django.db import models
 
 from sessions_app.identifiers import new_experiment_id
 from sessions_app.models.experiments.authored import Authored
+from sessions_app.models.fields import IdField
 from sessions_app.models.redacted import RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.settings.project import Project
@@ -43,9 +44,7 @@ class Experiment(Authored):
         related_name="experiments",
         help_text="Recorded turn that is run again; empty for a message of its own, or a suite.",
     )
-    experiment_id = models.CharField(
-        max_length=64, unique=True, default=new_experiment_id, editable=False, help_text="Id in addresses and requests."
-    )
+    experiment_id = IdField(unique=True, default=new_experiment_id)
     kind = models.CharField(max_length=9, choices=Kind, help_text="Who chooses the trials.")
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     message = RedactedTextField(

@@ -5,6 +5,7 @@ from django.db import models
 from sessions_app.identifiers import new_forgetting_id
 from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.experiments.authored import Authored
+from sessions_app.models.fields import IdField
 from sessions_app.models.settings.project import Project
 
 
@@ -37,9 +38,7 @@ class Forgetting(Authored):
         CANCELLED = "cancelled"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="forgettings")
-    forgetting_id = models.CharField(
-        max_length=64, unique=True, default=new_forgetting_id, editable=False, help_text="Id in addresses and requests."
-    )
+    forgetting_id = IdField(unique=True, default=new_forgetting_id)
     kind = models.CharField(max_length=7, choices=Kind, help_text="What was chosen to be forgotten.")
     status = models.CharField(max_length=10, choices=Status, default=Status.PLANNING)
     subject = StoredJSONField(default=dict, help_text="Ids of what was chosen; empty for a text.")

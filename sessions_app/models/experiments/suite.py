@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from sessions_app.identifiers import new_suite_id, new_test_id
 from sessions_app.models.experiments.experiment import Experiment, Trial
+from sessions_app.models.fields import IdField
 from sessions_app.models.knowledge.bases import KnowledgeBase
 from sessions_app.models.redacted import RedactedCharField, RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
@@ -24,9 +25,7 @@ class Suite(models.Model):
         related_name="suite",
         help_text="Hidden session in which tests of a base ask; empty until a run needs it.",
     )
-    suite_id = models.CharField(
-        max_length=64, unique=True, default=new_suite_id, editable=False, help_text="Id in addresses and requests."
-    )
+    suite_id = IdField(unique=True, default=new_suite_id)
     name = RedactedCharField(max_length=120)
     created_by_name = models.CharField(max_length=150, help_text="Who made it, also after that user is gone.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -50,9 +49,7 @@ class TestCase(models.Model):
     __test__ = False  # no class of tests for pytest
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, db_index=False, related_name="tests")
-    test_id = models.CharField(
-        max_length=64, unique=True, default=new_test_id, editable=False, help_text="Id in addresses and requests."
-    )
+    test_id = IdField(unique=True, default=new_test_id)
     position = models.PositiveIntegerField(help_text="Order within the suite.")
     name = RedactedCharField(max_length=200)
     tags = models.JSONField(default=list, blank=True, help_text="Words by which a run chooses tests.")

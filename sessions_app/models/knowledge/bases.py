@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from sessions_app.identifiers import new_kb_id
 from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.fields import IdField
 from sessions_app.models.knowledge.unit_fields import UnitFields
 from sessions_app.models.redacted import RedactedCharField
 from sessions_app.models.settings.project import Project
@@ -135,9 +136,7 @@ class KnowledgeBase(models.Model):
     Layers of a deleted base stay for the turns that saw them.
     """
 
-    kb_id = models.CharField(
-        max_length=64, unique=True, default=new_kb_id, editable=False, help_text="Id in addresses and requests."
-    )
+    kb_id = IdField(unique=True, default=new_kb_id)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
     name = RedactedCharField(max_length=MAX_NAME_CHARS)
     is_default = models.BooleanField(default=False, help_text="New sessions mount it.")

@@ -28,14 +28,16 @@ class UnitFields(models.Model):
     """A knowledge unit as columns. Fields that no query filters by are in `provenance`, without nulls."""
 
     unit_id = models.CharField(max_length=400, help_text="Id that answers cite.")
-    ku_type = models.CharField(max_length=10, default="atomic")
+    ku_type = models.CharField(
+        max_length=10, default="atomic", help_text="How much it covers: atomic, composite or aggregate."
+    )
     role = models.CharField(max_length=12, help_text="What kind of statement it is, such as Definition or Procedure.")
     topic = models.TextField(help_text="What the unit is about.")
-    title = models.TextField(null=True, blank=True)  # noqa: DJ001  null and "" differ in the control language
+    title = models.TextField(null=True, blank=True, help_text="Empty where none was given.")  # noqa: DJ001  null and "" differ in the control language
     claim = models.TextField(null=True, blank=True, help_text="What it states; empty for a procedure.")  # noqa: DJ001
     procedure = models.TextField(null=True, blank=True, help_text="How something is done; empty for a claim.")  # noqa: DJ001
     condition = models.TextField(null=True, blank=True, help_text="When the claim holds; empty: always.")  # noqa: DJ001
-    text_body = models.TextField(null=True, blank=True)  # noqa: DJ001
+    text_body = models.TextField(null=True, blank=True, help_text="Complete text; empty: its claim or procedure.")  # noqa: DJ001
     subject = models.TextField(null=True, blank=True, help_text="Subject of the fact, where the unit states one.")  # noqa: DJ001
     relation = models.CharField(max_length=20, null=True, blank=True, help_text="Relation of subject and object.")  # noqa: DJ001
     object = models.TextField(null=True, blank=True, help_text="Object of the fact.")  # noqa: DJ001

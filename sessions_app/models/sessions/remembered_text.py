@@ -5,6 +5,7 @@ import secrets
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.fields import IdField
 from sessions_app.models.sessions.session import Session
 
 
@@ -46,9 +47,7 @@ class RememberedText(models.Model):
         IMPORT = "import"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="remembered_texts")
-    record_id = models.CharField(
-        max_length=40, unique=True, default=new_memory_id, editable=False, help_text="Id in addresses and commands."
-    )
+    record_id = IdField(unique=True, max_length=40, default=new_memory_id, help_text="Id in addresses and commands.")
     content = models.TextField(help_text="What is remembered, as it is told to a model.")
     domain = models.CharField(
         max_length=16, choices=Domain, default=Domain.USER_PROFILE, help_text="What the text is about."

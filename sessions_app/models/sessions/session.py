@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from sessions_app.identifiers import new_session_id
 from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.fields import IdField
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.redacted import RedactedCharField, RedactedJSONField
 from sessions_app.models.sessions.frozen_content import FrozenContent
@@ -36,10 +37,9 @@ class Session(models.Model):
     An expired or imported session is an archive: it takes no more messages.
     """
 
-    session_id = models.CharField(
+    session_id = IdField(
         max_length=128,
         default=new_session_id,
-        editable=False,
         help_text="Id in addresses and requests: the server's own, or one that a client chose.",
     )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")

@@ -14,7 +14,7 @@ class PluginStatistics(models.Model):
     """One plugin's experience in one project; fields are those of `mrpvm.learning.Experience`."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="plugin_statistics")
-    plugin_type = models.CharField(max_length=20)
+    plugin_type = models.CharField(max_length=20, help_text="Type by its manifest, such as mrp-plan-plugin.")
     plugin_id = models.CharField(max_length=100)
     attempt_count = models.PositiveIntegerField(help_text="Calls in turns, however they ended.")
     success_count = models.PositiveIntegerField(help_text="Attempts that succeeded; a rejection by a validator is one.")

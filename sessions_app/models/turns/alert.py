@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.identifiers import new_alert_id, new_crossing_id
+from sessions_app.models.fields import IdField
 from sessions_app.models.settings.project import Project
 from sessions_app.models.turns.saved_filter import SavedFilter
 
@@ -25,9 +26,7 @@ class Alert(models.Model):
         related_name="alerts",
         help_text="The filter whose share of turns is watched.",
     )
-    alert_id = models.CharField(
-        max_length=64, unique=True, default=new_alert_id, editable=False, help_text="Id in addresses and requests."
-    )
+    alert_id = IdField(unique=True, default=new_alert_id)
     limit_percent = models.FloatField(help_text="Share of turns above which it notifies.")
     window_minutes = models.PositiveIntegerField(help_text="Turns of the last minutes are counted.")
     least_turns = models.PositiveIntegerField(help_text="With fewer turns in the window nothing is decided.")
@@ -59,13 +58,7 @@ class AlertCrossing(models.Model):
         FAILED = "failed"
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, db_index=False, related_name="crossings")
-    crossing_id = models.CharField(
-        max_length=64,
-        unique=True,
-        default=new_crossing_id,
-        editable=False,
-        help_text="Id in requests; the message carries it too.",
-    )
+    crossing_id = IdField(unique=True, default=new_crossing_id, help_text="Id in requests; the message carries it too.")
     crossed_at = models.DateTimeField(default=timezone.now, help_text="When the limit was passed.")
     ended_at = models.DateTimeField(null=True, blank=True, help_text="When the rate was within the limit again.")
     matched_count = models.PositiveIntegerField(help_text="Turns that fit the filter.")

@@ -18,6 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from mrpvm.llm.redaction import redacted_json
 from mrpvm.wire import json_bytes
 from sessions_app.models.damage import damaged
+from sessions_app.models.fields import PlainInMigrations
 
 _DIRECTORY = Path(__file__).parent / "dictionaries"
 _LEVEL = 3
@@ -54,7 +55,7 @@ def _dictionaries() -> dict[int, zstandard.ZstdCompressionDict]:
     return by_id
 
 
-class CompressedJSONField(models.BinaryField):
+class CompressedJSONField(PlainInMigrations, models.BinaryField):
     """A JSON value that is stored compressed, without secrets. It cannot be searched by its content."""
 
     # What the types of Django's fields tell of the values that are set and read.

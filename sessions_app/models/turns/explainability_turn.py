@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.identifiers import new_request_id
+from sessions_app.models.fields import IdField
 from sessions_app.models.redacted import RedactedCharField, RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.turns.compression import CompressedJSONField
@@ -70,9 +71,7 @@ class ExplainabilityTurn(models.Model):
         COMMAND = "command"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
-    request_id = models.CharField(
-        max_length=64, unique=True, default=new_request_id, editable=False, help_text="Id in addresses and requests."
-    )
+    request_id = IdField(unique=True, default=new_request_id)
     turn_index = models.PositiveIntegerField(
         help_text="Number within the session; a trial has that of the turn it repeats."
     )

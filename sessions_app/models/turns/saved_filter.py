@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.identifiers import new_filter_id
+from sessions_app.models.fields import IdField
 from sessions_app.models.redacted import RedactedCharField
 from sessions_app.models.settings.project import Project
 
@@ -12,9 +13,7 @@ class SavedFilter(models.Model):
     """A text in the filter language under a name; all members of the project see it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="saved_filters")
-    filter_id = models.CharField(
-        max_length=64, unique=True, default=new_filter_id, editable=False, help_text="Id in addresses and requests."
-    )
+    filter_id = IdField(unique=True, default=new_filter_id)
     name = RedactedCharField(max_length=80)
     text = RedactedCharField(max_length=500, help_text="Filter in the query language.")
     created_by_name = models.CharField(max_length=150)
