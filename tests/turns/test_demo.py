@@ -16,7 +16,7 @@ from sessions_app.queries.turns.registry import events
 from sessions_app.queries.turns.verdicts import verdict
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
-from tests.web.page_scene import member_client
+from tests.web.page_scene import links_of, member_client, parsed
 
 
 def test_the_demo_uses_a_skill_and_a_persona(project: Project, tmp_path: Path, settings: Settings) -> None:
@@ -40,10 +40,10 @@ def test_the_demo_ends_answered_wrong_and_failed(project: Project, tmp_path: Pat
     wrong_verdict = " ".join(clause.text for clause in verdict(wrong, events(wrong)).clauses)
     assert "gate C" in wrong.assistant_preview
     assert "handbook.md says gate B" in wrong_verdict
-    page = member_client(project).get(reverse("start")).text
+    links = links_of(parsed(member_client(project).get(reverse("start")).text))
     first = ferry.turns.get(turn_index=1)
     for turn in (first, answered, wrong, failed):
-        assert reverse("turn", args=[ferry.session_id, turn.request_id]) in page
+        assert reverse("turn", args=[ferry.session_id, turn.request_id]) in links
 
 
 def test_a_first_start_that_was_broken_off_is_gone_on_with(

@@ -18,7 +18,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.shell.words import why
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client
+from tests.web.page_scene import check_html, member_client, visible_text
 
 COMMAND = "reindex"
 
@@ -60,18 +60,18 @@ def test_the_knowledge_pages_warn(outdated: KnowledgeBase, project: Project) -> 
     boss = member_client(project)
     addresses = (reverse("knowledge"), reverse("knowledge-base", args=[outdated.kb_id]))
     for address in addresses:
-        page = boss.get(address).content.decode()
+        page = boss.get(address).text
         check_html(page)
-        assert COMMAND in page
+        assert COMMAND in visible_text(page)
     reindex()
-    assert not any(COMMAND in boss.get(address).content.decode() for address in addresses)
+    assert not any(COMMAND in visible_text(boss.get(address).text) for address in addresses)
 
 
 def test_the_admin_says_which_layers_are_old(outdated: KnowledgeBase, operators: Client) -> None:
     address = reverse("admin:sessions_app_knowledgelayer_changelist")
-    assert operators.get(address).content.decode().count(f"run the command {COMMAND}") == 1
+    assert visible_text(operators.get(address).text).count(f"run the command {COMMAND}") == 1
     reindex()
-    assert f"run the command {COMMAND}" not in operators.get(address).content.decode()
+    assert f"run the command {COMMAND}" not in visible_text(operators.get(address).text)
 
 
 def test_the_server_warns_when_it_starts(outdated: KnowledgeBase) -> None:

@@ -207,7 +207,12 @@ def visible_text(html: str) -> str:
 
 def links_of(page: LexborHTMLParser | LexborNode, selector: str = "a[href]") -> list[str]:
     """Return the targets of the matching links."""
-    return [str(node.attributes["href"]) for node in page.css(selector)]
+    return attributes_of(page, selector, "href")
+
+
+def attributes_of(page: LexborHTMLParser | LexborNode, selector: str, name: str) -> list[str]:
+    """Return an attribute of each matching element."""
+    return [str(node.attributes[name]) for node in page.css(selector)]
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:

@@ -1,11 +1,9 @@
 """For an unanswered question, the pages of the session and of the turn show the closest statements."""
 
-import re
-from html import unescape
-
 import pytest
 from django.test import Client
 from django.urls import reverse
+from selectolax.lexbor import LexborNode
 
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.source_rows import NewSource
@@ -15,10 +13,9 @@ from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
 from sessions_app.queries.turns.registry import unanswered_evidence
 from sessions_app.web.sessions.closest import CLOSEST_SHOWN
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, member_client, visible_text
+from tests.web.page_scene import check_html, counted_queries, links_of, member_client, parsed, visible_text
 
 HOSTILE = "The <b>lilac</b> pump hums in the cellar."
-_LINK = re.compile(r'<ul class="closest">.*?</ul>', re.DOTALL)
 
 
 def session_with_pumps(project: Project) -> Session:
@@ -37,10 +34,10 @@ def asked(client: Client, session: Session, *questions: str) -> ExplainabilityTu
     return session.turns.order_by("-turn_index")[0]
 
 
-def lists_of(client: Client, address: str) -> list[str]:
+def lists_of(client: Client, address: str) -> list[LexborNode]:
     html = client.get(address).text
     check_html(html)
-    return _LINK.findall(html)
+    return parsed(html).css("ul.closest")
 
 
 def test_the_closest_statements_lead_to_their_units(live_project: Project) -> None:
@@ -48,10 +45,11 @@ def test_the_closest_statements_lead_to_their_units(live_project: Project) -> No
     turn = asked(client, session, "Why was the lilac pump in the cellar painted?")
     assert turn.answer_status == "no-context"
     (shown,) = lists_of(client, reverse("session", args=[session.session_id]))
-    assert lists_of(client, reverse("turn", args=[session.session_id, turn.request_id])) == [shown]
-    assert "&lt;b&gt;lilac" in shown
-    assert "pumps.md" in shown
-    addresses = [unescape(found) for found in re.findall(r'href="([^"]*)"', shown)]
+    (same,) = lists_of(client, reverse("turn", args=[session.session_id, turn.request_id]))
+    assert same.html == shown.html
+    assert "<b>lilac" in shown.text()
+    assert "pumps.md" in shown.text()
+    addresses = links_of(shown)
     assert len(addresses) == CLOSEST_SHOWN
     assert "lilac pump" in visible_text(client.get(addresses[-1]).text)
 
