@@ -35,6 +35,7 @@ from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, ret
 from tests.layers.units import make_unit
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:7 }}"
+POLLING = '[hx-trigger^="every"]'
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
@@ -208,6 +209,12 @@ def visible_text(html: str) -> str:
 def links_of(page: LexborHTMLParser | LexborNode, selector: str = "a[href]") -> list[str]:
     """Return the targets of the matching links."""
     return attributes_of(page, selector, "href")
+
+
+def link_of(html: str, text: str) -> str | None:
+    """Return the target of the first link with the text."""
+    links = (link for link in parsed(html).css("a[href]") if " ".join(link.text().split()) == text)
+    return next((link.attributes["href"] for link in links), None)
 
 
 def attributes_of(page: LexborHTMLParser | LexborNode, selector: str, name: str) -> list[str]:

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from html.parser import HTMLParser
 
 import pytest
 from django.test import Client
@@ -17,32 +16,21 @@ from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import evidence
 from sessions_app.web.experiments import views
-from tests.web.page_scene import HOSTILE, check_html, member_client, parsed, talk, texts_of, visible_text
+from tests.web.page_scene import (
+    HOSTILE,
+    POLLING,
+    check_html,
+    link_of,
+    links_of,
+    member_client,
+    parsed,
+    talk,
+    texts_of,
+    visible_text,
+)
 from tests.web.test_turn_panels import get
 
 type Show = Callable[..., str]
-
-
-class Links(HTMLParser):
-    """A parser of a page's links: their addresses by their texts."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, str]] = []
-        self._address = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self._address = dict(attrs).get("href") or ""
-
-    def handle_data(self, data: str) -> None:
-        if self._address and data.strip():
-            self.found.append((data.strip(), self._address))
-            self._address = ""
-
-    def to(self, text: str) -> str:
-        return next(address for said, address in self.found if said == text)
 
 
 def address(turn: ExplainabilityTurn, name: str) -> str:
@@ -52,22 +40,22 @@ def address(turn: ExplainabilityTurn, name: str) -> str:
 def settled(client: Client, found: str) -> str:
     """Wait until the experiment on a page has ended; return the page."""
     ended_by = time.monotonic() + 30
-    while 'hx-trigger="every' in (html := client.get(found).text) and time.monotonic() < ended_by:
+    while parsed(html := client.get(found).text).css(POLLING) and time.monotonic() < ended_by:
         time.sleep(0.1)
     return html
 
 
 def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    assert Links(get(client, turn, "turn")).to("Diagnosis") == address(turn, "turn-diagnosis")
+    assert link_of(get(client, turn, "turn"), "Diagnosis") == address(turn, "turn-diagnosis")
     asked = client.post(address(turn, "turn-diagnose"), {"should_contain": "gate B"})
     found = settled(client, asked.url)
     assert "gate A.” decides the answer" in visible_text(found)
-    proof = client.get(Links(found).to("See the trial")).text
+    proof = client.get(link_of(found, "See the trial")).text
     assert "The ferry to Nore leaves from gate B." in visible_text(proof)
     assert "Experiment on turn 3" in visible_text(proof)
     assert parsed(proof).css("svg")
-    assert texts_of(parsed(client.get(Links(found).to("Compare")).text), "h1")[0].startswith("Turn 3 and trial")
+    assert texts_of(parsed(client.get(link_of(found, "Compare")).text), "h1")[0].startswith("Turn 3 and trial")
 
 
 def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> None:
@@ -121,14 +109,14 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
     trace = ExplainabilityTurn.with_trials.filter(trial_number__gt=0).order_by("-trial_number")[0]
     for name in ("turn", "turn-graph", "turn-timeline", "turn-context", "turn-choice", "turn-export", "turn-picture"):
         assert client.get(address(trace, name)).status_code == 200, name
-    assert "Try" not in {said for said, _ in Links(client.get(address(trace, "turn")).text).found}
-    assert client.get(reverse("experiments")).text.count(made.url) == 1
+    assert link_of(client.get(address(trace, "turn")).text, "Try") is None
+    assert links_of(parsed(client.get(reverse("experiments")).text)).count(made.url) == 1
     assert str(turn.session.turns.count()) == "3"
 
 
 def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    form = client.get(Links(get(client, turn, "turn-diagnosis")).to("When did the answer change?")).text
+    form = client.get(link_of(get(client, turn, "turn-diagnosis"), "When did the answer change?")).text
     check_html(form)
     assert parsed(form).css(f'[value="{turn.request_id}"][selected]')
     made = client.post(reverse("session-bisect-run", args=[turn.session.session_id]), {"turn": turn.request_id})
@@ -150,8 +138,8 @@ def test_the_replay_page_says_identical(live_project: Project, turn: Explainabil
     client = member_client(live_project, "viewer")
     assert "replays identically" in visible_text(get(client, turn, "turn-replay"))
     line = client.get(address(turn, "turn-replay"), headers={"HX-Request": "true"}).text
-    assert Links(line).to("Replays identically") == address(turn, "turn-replay")
-    assert Links(get(client, turn, "turn")).to("Replay") == address(turn, "turn-replay")
+    assert link_of(line, "Replays identically") == address(turn, "turn-replay")
+    assert link_of(get(client, turn, "turn"), "Replay") == address(turn, "turn-replay")
 
 
 def test_a_head_that_is_refreshed_replays_once(
@@ -161,10 +149,10 @@ def test_a_head_that_is_refreshed_replays_once(
     monkeypatch.setattr(views, "replay_turn", lambda turn: replays.append(turn) or replay_turn(turn))
     where, of_htmx = address(turn, "turn-replay"), {"HX-Request": "true"}
     lines = [client.get(where, headers=of_htmx).text for _ in range(2)]
-    assert [bool(Links(line).to("Replays identically")) for line in lines] == [True, True]
+    assert [bool(link_of(line, "Replays identically")) for line in lines] == [True, True]
     assert len(replays) == 1
     remove_message(turn.session, 1)
-    assert Links(client.get(where, headers=of_htmx).text).to("Cannot be replayed") == where
+    assert link_of(client.get(where, headers=of_htmx).text, "Cannot be replayed") == where
     assert len(replays) == 2
     client.get(where)
     assert len(replays) == 3

@@ -1,6 +1,5 @@
 """The pages of forgetting, from a message's link to the certificate; only for admins."""
 
-import re
 import time
 
 from django.test import Client
@@ -8,13 +7,13 @@ from django.urls import reverse
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Forgetting, Project
-from tests.web.page_scene import check_html, links_of, member_client, parsed, session_html, talk, visible_text
+from tests.web.page_scene import POLLING, check_html, links_of, member_client, parsed, session_html, talk, visible_text
 
 
 def settled(client: Client, address: str) -> str:
     """Wait until the process on a page has ended; return the page."""
     ended_by = time.monotonic() + 60
-    while 'hx-trigger="every' in (html := client.get(address).text) and time.monotonic() < ended_by:
+    while parsed(html := client.get(address).text).css(POLLING) and time.monotonic() < ended_by:
         time.sleep(0.1)
     return html
 
@@ -24,11 +23,10 @@ def test_a_message_is_looked_for_confirmed_and_gone(live_project: Project) -> No
     session = create_session(live_project)
     talk(session, "The ferry to Nore leaves from gate <b>A</b>.")
     talk(session, "Which gate does the ferry to Nore leave from?")
-    link = re.search(r'href="(/forget\?kind=message&amp;[^"]+sequence=2)"', session_html(client, session))
-    assert link is not None
-    form = client.get(link[1].replace("&amp;", "&")).text
+    ways = links_of(parsed(session_html(client, session)), 'a[href^="/forget?kind=message&"][href$="sequence=2"]')
+    form = client.get(ways[0]).text
     check_html(form)
-    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+    fields = {field.attributes["name"]: field.attributes["value"] for field in parsed(form).css("[type=hidden][value]")}
     planned = client.post(reverse("forget-plan"), {**fields, "csrfmiddlewaretoken": ""})
     html = settled(client, planned["Location"])
     check_html(html)

@@ -13,6 +13,7 @@ from sessions_app.web.turns.graph.error_path import error_path
 from sessions_app.web.turns.graph.standalone import standalone
 from sessions_app.web.turns.graph.structure import Edge
 from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of, structure_of
+from tests.web.page_scene import attributes_of, parsed, visible_text
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -210,15 +211,15 @@ def test_what_was_returned_to_later_stands_later() -> None:
     began = ["exec-0.1~1", "exec-0.2~1", "exec-0.3~1", "exec-0.4~1", "exec-0.2~2", "exec-0.5~1"]
     assert list(structure.items["frame-0"]) == began
     rows = render_outline(shown_of(returned_to())).rows
-    assert re.findall(r'data-id="(exec[^"]*)"', rows) == began
+    assert attributes_of(parsed(rows), '[data-id^="exec"]', "data-id") == began
 
 
 def test_planners_are_told_apart_by_their_phase() -> None:
     shown = shown_of(returned_to())
     for markup in (render_shown(shown), render_timeline(shown)):
-        assert "planner · post-seed" in markup
-        assert "planner · post-kb" in markup
-    assert 'aria-label="Planner post-kb 12 ms, success"' in render_outline(shown).rows
+        assert "planner · post-seed" in visible_text(markup)
+        assert "planner · post-kb" in visible_text(markup)
+    assert parsed(render_outline(shown).rows).css('[aria-label="Planner post-kb 12 ms, success"]')
 
 
 def test_a_child_frame_shows_its_question_short_and_whole() -> None:

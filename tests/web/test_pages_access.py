@@ -47,10 +47,10 @@ def test_a_page_offers_a_viewer_nothing_to_change(project: Project) -> None:
     session = new_session(project)
     page = viewer.get(reverse("session", args=[session.session_id])).text
     assert "Your role here is viewer" in visible_text(page)
-    assert parsed(page).css("fieldset")
-    assert "disabled" in page.partition("<fieldset")[2].partition(">")[0]
+    assert "disabled" in parsed(page).css("fieldset")[0].attributes
     for name in ("session-rename", "session-delete", "session-create"):
-        assert f'action="{reverse(name, args=[] if name.endswith("create") else [session.session_id])}"' not in page
+        address = reverse(name, args=[] if name.endswith("create") else [session.session_id])
+        assert not parsed(page).css(f'[action="{address}"]')
 
 
 @pytest.mark.rule("DECISION-25")
@@ -213,9 +213,8 @@ def test_a_client_s_own_session_name_works_in_addresses(project: Project) -> Non
     client = member_client(project)
     session = new_session(project, session_id="my dog's #1 talk? 100% ü")
     turn = add_turns(session, 1)[0]
-    page = client.get(reverse("sessions")).text
     address = reverse("session", args=[session.session_id])
-    assert address.replace("'", "&#x27;") in page
+    assert address in links_of(parsed(client.get(reverse("sessions")).text))
     assert client.get(address).status_code == 200
     assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 200
 

@@ -1,7 +1,5 @@
 """Pages take a constant number of queries for long sessions and for many sessions; see bench.pages."""
 
-import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -13,7 +11,16 @@ from pytest_django import Settings
 from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
 from sessions_app.models import Project, Session
 from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN
-from tests.web.page_scene import check_html, counted_queries, member_client, parsed, visible_text
+from tests.web.page_scene import (
+    attributes_of,
+    check_html,
+    counted_queries,
+    link_of,
+    member_client,
+    parsed,
+    texts_of,
+    visible_text,
+)
 
 
 def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]:
@@ -26,16 +33,19 @@ def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]
     return html, len(queries)
 
 
+REGISTRY_ROW = '[id^="registry-"]'
+
+
 def test_a_long_session_pages_in_constant_queries(project: Project, subtests: pytest.Subtests) -> None:
     sessions, client = [store_long_session(project, count) for count in (60, 400)], member_client(project)
     pages: list[tuple[str, dict[str, Any], int, str]] = [
-        ("session", {}, EXCHANGES_SHOWN, 'class="exchange"'),
-        ("session-messages", {"before": 50}, EXCHANGES_SHOWN, 'class="exchange"'),
-        ("session-state", {"panel": "turns"}, TURNS_SHOWN, 'id="registry-'),
-        ("session-state", {"turns_before": 50}, TURNS_SHOWN, 'id="registry-'),
-        ("session-state", {"find": "status:failed"}, 3, 'id="registry-'),
-        ("session-state", {"find": "colour 41"}, 1, 'id="registry-'),
-        ("session-diagnostics", {}, 1, "the latest"),
+        ("session", {}, EXCHANGES_SHOWN, ".exchange"),
+        ("session-messages", {"before": 50}, EXCHANGES_SHOWN, ".exchange"),
+        ("session-state", {"panel": "turns"}, TURNS_SHOWN, REGISTRY_ROW),
+        ("session-state", {"turns_before": 50}, TURNS_SHOWN, REGISTRY_ROW),
+        ("session-state", {"find": "status:failed"}, 3, REGISTRY_ROW),
+        ("session-state", {"find": "colour 41"}, 1, REGISTRY_ROW),
+        ("session-diagnostics", {}, 1, "#diagnostics a[href*='/turns/']"),
     ]
     for name, query, shown, row in pages:
         with subtests.test(name=name, query=query):
@@ -44,7 +54,7 @@ def test_a_long_session_pages_in_constant_queries(project: Project, subtests: py
             for session in sessions:
                 html, count = cost(client, reverse(name, args=[session.session_id]), query)
                 counts.append(count)
-                assert shown <= html.count(row) <= TURNS_SHOWN + EXCHANGES_SHOWN
+                assert shown <= len(parsed(html).css(row)) <= TURNS_SHOWN + EXCHANGES_SHOWN
             assert counts[0] == counts[1]
 
 
@@ -53,7 +63,8 @@ def test_going_back_through_a_long_session_meets_every_turn_once(project: Projec
     client, seen, before = member_client(project), list[int](), 101
     while before > 1:
         html, _ = cost(client, reverse("session-messages", args=[session.session_id]), {"before": before})
-        found = [number for number in range(1, before) if f'id="turn-{number}"' in html]
+        ids = attributes_of(parsed(html), "[id]", "id")
+        found = [number for number in range(1, before) if f"turn-{number}" in ids]
         seen += reversed(found)
         before = found[0]
     assert seen == list(range(100, 0, -1))
@@ -67,16 +78,11 @@ def test_a_long_list_pages_in_constant_queries(project: Project) -> None:
         middle = Session.objects.order_by("-last_activity_at", "-id")[Session.objects.count() // 2]
         queries[-1] = {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}
         pages = [cost(client, reverse("sessions-list"), query) for query in queries]
-        assert [html for html, _ in pages if not 1 <= html.count('<tr id="row-') <= settings.MRPVM_SESSIONS_SHOWN] == []
+        shown = [len(parsed(html).css("[data-row-link]")) for html, _ in pages]
+        assert 1 <= min(shown) <= max(shown) <= settings.MRPVM_SESSIONS_SHOWN
         counts.append([count for _, count in pages])
     assert counts[0] == counts[1]
     assert max(counts[0]) <= 6
-
-
-def link(html: str, words: str) -> str | None:
-    """Return the target of the link with this text."""
-    found = re.search(rf'href="([^"]*)"[^>]*>{words}</a>', html)
-    return unescape(found[1]) if found else None
 
 
 def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, settings: Settings) -> None:
@@ -87,19 +93,19 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, setting
     assert "No matching sessions" in visible_text(html)
     assert "the latest 20 were looked at" in visible_text(html)
     ways = []
-    while "Conversation 77" not in html.partition("<tbody")[2]:
-        ways.append(link(html, "Search further back"))
+    while "Conversation 77" not in texts_of(parsed(html), "[data-row-link]"):
+        ways.append(link_of(html, "Search further back"))
         html, _ = cost(client, ways[-1] or "", {})
     assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
     # A refresh of the page searches as far back; a new search starts again.
-    assert "back=4" in re.search('id="session-list"[^>]*hx-get="([^"]*)"', html)[1]
+    assert "back=4" in attributes_of(parsed(html), "#session-list", "hx-get")[0]
     assert not parsed(html).css('[name="back"]')
     # Without a filter nothing is left out; a page with a next page has no notice either.
     html, _ = cost(client, "/", {})
     assert "were looked at" not in html
     html, _ = cost(client, "/", {"q": "Conversation", "back": "4"})
-    assert link(html, "More sessions")
-    assert link(html, "Search further back") is None
+    assert link_of(html, "More sessions")
+    assert link_of(html, "Search further back") is None
 
 
 def test_a_filtered_list_pages_through_each_session_once(project: Project, settings: Settings) -> None:
@@ -108,9 +114,9 @@ def test_a_filtered_list_pages_through_each_session_once(project: Project, setti
     client, address, seen = member_client(project), "/?q=Conversation&back=2", []
     while address:
         html, _ = cost(client, address, {})
-        seen += re.findall(r"data-row-link[^>]*>Conversation (\d+)<", html)
-        address = link(html, "More sessions")
-    assert seen == [str(number) for number in range(70)]
+        seen += texts_of(parsed(html), "[data-row-link]")
+        address = link_of(html, "More sessions")
+    assert seen == [f"Conversation {number}" for number in range(70)]
 
 
 @pytest.mark.parametrize(("text", "counts"), [("red in:turns", [29, 57, 86]), ("red in:units", [30, 60, 90])])
@@ -122,10 +128,10 @@ def test_the_search_looks_so_far_and_says_so(
     client = member_client(project)
     html, _ = cost(client, reverse("search"), {"q": text})
     assert "the newest 30 were looked at" in visible_text(html)
-    rows = [html.count('<li class="unit">')]
-    while way := link(html, "Search further back"):
+    rows = [len(parsed(html).css("li.unit"))]
+    while way := link_of(html, "Search further back"):
         html, _ = cost(client, reverse("search") + way, {})
-        rows.append(html.count('<li class="unit">'))
+        rows.append(len(parsed(html).css("li.unit")))
     assert rows == counts
 
 

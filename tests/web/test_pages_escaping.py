@@ -1,6 +1,5 @@
 """Text of users, plugins and knowledge bases is shown as text on every page and in every fragment."""
 
-import re
 from urllib.parse import quote
 
 import pytest
@@ -20,7 +19,18 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin
 from tests.payloads import stored_payloads
-from tests.web.page_scene import HOSTILE, Install, Reader, add_turns, check_html, member_client, parsed, texts_of
+from tests.web.page_scene import (
+    HOSTILE,
+    Install,
+    Reader,
+    add_turns,
+    attributes_of,
+    check_html,
+    member_client,
+    parsed,
+    texts_of,
+    visible_text,
+)
 
 
 @pytest.fixture
@@ -119,7 +129,7 @@ def test_messages_about_what_was_done_are_text_too(session: Session, admin: Clie
     html = admin.post(reverse("knowledge"), {"name": HOSTILE}, follow=True).text
     check_html(html)
     html = admin.post(reverse("api-keys"), {"name": HOSTILE, "role": HOSTILE}).text
-    assert escape(HOSTILE) in html
+    assert HOSTILE in visible_text(html)
     check_html(html)
 
 
@@ -134,8 +144,7 @@ def test_addresses_and_filters_are_text_too(session: Session, admin: Client) -> 
 
 def test_what_a_page_tells_its_scripts_is_text_too(session: Session, admin: Client) -> None:
     html = admin.get(reverse("session", args=[session.session_id])).text
-    told = re.findall(r'value="([^"]*)"[^>]* data-copy', html)
-    assert told == [escape(HOSTILE)]
+    assert attributes_of(parsed(html), "[data-copy]", "value") == [HOSTILE]
 
 
 def test_the_reader_of_this_test_sees_dangers() -> None:

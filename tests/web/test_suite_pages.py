@@ -11,8 +11,8 @@ from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import ExplainabilityTurn, Project, Suite, TestCase, TestResult
-from tests.web.page_scene import HOSTILE, check_html, member_client, parsed, texts_of, visible_text
-from tests.web.test_experiment_pages import Links, address, settled
+from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, parsed, texts_of, visible_text
+from tests.web.test_experiment_pages import address, settled
 
 ANNA = Author(name="anna")
 
@@ -39,7 +39,7 @@ def filled(client: Client, url: str) -> dict[str, Any]:
 
 def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project)
-    keep = Links(client.get(address(turn, "turn")).text).to("Keep as test")
+    keep = link_of(client.get(address(turn, "turn")).text, "Keep as test")
     sent = filled(client, keep)
     assert "gate" in sent["contains"]
     made = client.post(keep, {**sent, "new_suite": "Ferries"}, follow=True)
@@ -49,9 +49,9 @@ def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, tu
     started = client.post(page_of(suite, "suite-run-start"), {"over": "heads"})
     found = settled(client, started["Location"])
     check_html(found)
-    assert "1 passed" in found
-    assert "Run against the bases as they are" in found
-    assert parsed(client.get(Links(found).to("Open")).text).css("svg")
+    assert "1 passed" in visible_text(found)
+    assert "Run against the bases as they are" in visible_text(found)
+    assert parsed(client.get(link_of(found, "Open")).text).css("svg")
     again = client.get(page_of(suite)).text
     check_html(again)
     assert parsed(again).css('[href$="#result-1"]')
@@ -67,8 +67,8 @@ def test_a_test_that_breaks_is_told_since_the_run_before(live_project: Project, 
     sent = filled(client, edit)
     assert client.post(edit, {**sent, "contains": "gate Z"})["Location"] == page_of(suite)
     found = settled(client, client.post(page_of(suite, "suite-run-start"))["Location"])
-    assert "0 fixed, 1 broken, 0 as before." in found
-    assert "The answer does not contain “gate Z”." in found
+    assert "0 fixed, 1 broken, 0 as before." in visible_text(found)
+    assert "The answer does not contain “gate Z”." in visible_text(found)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_a_save_says_what_it_breaks_before_it_is_made(
     save = reverse("session-kb-test", args=[session.session_id])
     found = settled(client, client.post(save, {"include_conversation_units": "yes"})["Location"])
     check_html(found)
-    assert "This save breaks 0 of 1 test." in found
-    assert "Save</button>" in found
+    assert "This save breaks 0 of 1 test." in visible_text(found)
+    assert "Save" in texts_of(parsed(found), "button")
     base = reverse("knowledge-base", args=[session.mounted_kb.kb_id])
     assert "Ferries" in visible_text(client.get(base).text)
     client.post(reverse("session-kb-save", args=[session.session_id]), {"include_conversation_units": "yes"})
