@@ -1,6 +1,5 @@
 """The pages that run a turn again: diagnosis, trial with its fork, replay."""
 
-import re
 import time
 from collections.abc import Callable
 
@@ -19,6 +18,7 @@ from sessions_app.web.experiments import views
 from tests.web.page_scene import (
     HOSTILE,
     POLLING,
+    attributes_of,
     check_html,
     link_of,
     links_of,
@@ -65,10 +65,9 @@ def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> No
     client = member_client(live_project, "editor")
     search = client.post(address(asked, "turn-diagnose"), {"should_contain": "gate B"})
     html = settled(client, search.url)
-    form = re.search(r'<form class="inline" method="post" action="([^"]+)">.*?name="kb_id" value="([^"]+)"', html, re.S)
-    assert form is not None
-    assert form[2] == base.kb_id
-    back = client.post(form[1], {"kb_id": form[2], "next": search.url}, follow=True)
+    (form,) = parsed(html).css("form:has([name=kb_id])")
+    assert attributes_of(form, "[name=kb_id]", "value") == [base.kb_id]
+    back = client.post(form.attributes["action"], {"kb_id": base.kb_id, "next": search.url}, follow=True)
     assert back.redirect_chain[-1][0] == search.url
     assert "mounted now" in visible_text(back.text)
     assert "of “Handbook” now." in visible_text(back.text)
@@ -87,9 +86,11 @@ def test_a_trial_offers_what_the_turn_found(live_project: Project, turn: Explain
     client = member_client(live_project)
     units = evidence(turn.response_document)
     html = client.get(address(turn, "turn-try"), {"unit": [units[0]["id"], "gone"]}).text
-    boxes = re.findall(r'<input type="checkbox" name="unit" value="([^"]+)" [^>]*?( checked)?>', html)
+    boxes = parsed(html).css("[type=checkbox][name=unit]")
     assert len(units) > 1
-    assert boxes == [(unit["id"], " checked" if unit is units[0] else "") for unit in units]
+    assert [(box.attributes["value"], "checked" in box.attributes) for box in boxes] == [
+        (unit["id"], unit is units[0]) for unit in units
+    ]
     assert "gone" in texts_of(parsed(html), 'textarea.textarea[name="unit"][rows="2"]')
 
 

@@ -1,7 +1,5 @@
 """Planner calls shown as badges, calls of the preparation as executions, and the result of each call."""
 
-import re
-
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Edge, fold_graph
 from mrpvm.trace.outputs import outputs_of
@@ -34,7 +32,7 @@ def structure_of(*others: Scripted) -> GraphStructure:
 
 
 def ids(markup: str) -> set[str]:
-    return set(re.findall(r'data-id="(exec-[^"]+)"', markup))
+    return set(attributes_of(parsed(markup), '[data-id^="exec-"]', "data-id"))
 
 
 def test_a_planner_that_worked_is_a_badge_on_its_edge() -> None:

@@ -13,7 +13,7 @@ from sessions_app.web.turns.graph.error_path import error_path
 from sessions_app.web.turns.graph.standalone import standalone
 from sessions_app.web.turns.graph.structure import Edge
 from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of, structure_of
-from tests.web.page_scene import attributes_of, parsed, visible_text
+from tests.web.page_scene import attributes_of, parsed, texts_of, visible_text
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -51,8 +51,8 @@ def test_the_error_path_follows_recorded_edges_to_the_start() -> None:
     }
     assert "exec-0.1.1~1" not in found.items
     svg = render_shown(shown_of(failed_turn()))
-    assert svg.count("edge-child-frame leads-to-error") == 1
-    assert re.search(r'class="node leads-to-error[^"]*"[^>]*data-id="exec-0.2.2~1"', svg)
+    assert len(parsed(svg).css(".edge-child-frame.leads-to-error")) == 1
+    assert parsed(svg).css('.node.leads-to-error[data-id="exec-0.2.2~1"]')
 
 
 def test_a_succeeded_turn_has_no_error_path() -> None:
@@ -102,8 +102,10 @@ def test_parallel_branches_have_rows_of_their_own() -> None:
     svg = render_timeline(shown_of(stored))
     places = bars(svg)
     assert places["exec-0.1.1~1"] == places["exec-0.2.1~1"]
-    tops = re.findall(r'data-id="exec-0\.[12]\.1~1".*?class="row-ground"[^>]* y="([\d.]+)"', svg)
-    assert len(set(tops)) == 2
+    (first,), (second,) = (
+        attributes_of(parsed(svg), f'[data-id="exec-0.{branch}.1~1"] .row-ground', "y") for branch in (1, 2)
+    )
+    assert first != second
 
 
 def test_what_still_runs_reaches_to_the_last_known_moment() -> None:
@@ -230,10 +232,10 @@ def test_a_child_frame_shows_its_question_short_and_whole() -> None:
     )
     shown = shown_of(stored)
     svg = render_shown(shown)
-    [below] = re.findall(r'class="frame-purpose"[^>]*>(How[^<]*)<', svg)
+    [below] = [text for text in texts_of(parsed(svg), ".frame-purpose") if text.startswith("How")]
     assert below.endswith("…")
     assert question.startswith(below[:-1] + " ")
-    assert f"<title>parallel-intent 1, {question}, " in svg
+    assert [title for title in texts_of(parsed(svg), "title") if title.startswith(f"parallel-intent 1, {question}, ")]
     assert f'title="parallel-intent 1: {question} (' in render_outline(shown).rows
 
 

@@ -55,7 +55,7 @@ def test_a_turn_shows_the_question_as_asked_and_as_understood(project: Project) 
     turn.context_report = {"rewriting": REWRITING, "memory": {"preferred_documents": [HOSTILE]}, "sections": []}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    shown = html[html.index('id="rewriting-title"') : html.index('id="ledger-title"')]
+    (shown,) = texts_of(parsed(html), '[aria-labelledby="rewriting-title"]')
     for text in ("When does the Closing Date apply?", "82 % likely", "0.81", "Preferred"):
         assert text in shown
 
@@ -89,7 +89,7 @@ def test_a_turn_without_the_policies_has_no_such_part(project: Project) -> None:
 def test_the_session_shows_what_it_remembers_and_for_how_long(project: Project) -> None:
     session = remembering(project)
     html = page(member_client(project), "session", session.session_id, panel="settings")
-    shown = html[html.index('id="state-memory"') : html.index('id="state-frozen"')]
+    (shown,) = texts_of(parsed(html), '[aria-labelledby="state-memory"]')
     for text in ("Section 2.01", "Expires in", "Clear memory", "turn 1"):
         assert text in shown
     assert "Clear memory" not in visible_text(

@@ -2,7 +2,6 @@
 
 import json
 import re
-from html import unescape
 
 import pytest
 from django.contrib.sessions.models import Session as DjangoSession
@@ -14,7 +13,7 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
-from tests.web.page_scene import check_html, counted_queries, member_client, parsed, visible_text
+from tests.web.page_scene import check_html, counted_queries, member_client, parsed, texts_of, visible_text
 
 
 @pytest.fixture
@@ -41,7 +40,8 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     later = admin.get(reverse("api-keys")).text
     assert plain[0] not in later
     assert f"{plain[0][:12]}…" in visible_text(later)
-    assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
+    (row,) = (text for text in texts_of(parsed(later), "tr") if "For the bot" in text)
+    assert "never" not in row
     assert ApiKey.objects.count() == 1
 
 
@@ -57,8 +57,8 @@ def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypat
 
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
 def test_the_call_shown_with_a_key_is_allowed_to_it(admin: Client, role: str) -> None:
-    html = unescape(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).text)
-    shown = html.partition('aria-label="A first call with it">')[2].partition("</pre>")[0]
+    page = parsed(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).text)
+    shown = page.css('[aria-label="A first call with it"]')[0].text()
     address, key = re.search(r"curl http://testserver(\S+)", shown), re.search(r"mrp_[\w-]{32,}", shown)
     assert address
     assert key

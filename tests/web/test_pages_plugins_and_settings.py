@@ -1,6 +1,5 @@
 """The pages of the plugin catalogue and of the model for each role."""
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -199,7 +198,7 @@ def test_no_page_shows_the_key_of_the_provider(provider: Provider, admin: Client
 
 
 def test_the_models_of_the_provider_are_suggested(provider: Provider, admin: Client) -> None:
-    assert re.findall('value="([^"]+)"', shown(admin, "model-names")) == ["some-model", "other", "served"]
+    assert attributes_of(parsed(shown(admin, "model-names")), "[value]", "value") == ["some-model", "other", "served"]
 
 
 def test_without_a_model_the_page_says_how_to_set_one(admin: Client) -> None:

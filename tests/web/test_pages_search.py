@@ -1,6 +1,5 @@
 """Search over sessions, turns, units and errors of the member's project, with the filter language."""
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -17,6 +16,7 @@ from sessions_app.web.search.results import SHOWN
 from tests.web.page_scene import (
     HOSTILE,
     add_turns,
+    attributes_of,
     check_html,
     counted_queries,
     links_of,
@@ -53,8 +53,13 @@ def ask(client: Client, text: str) -> str:
     return response.text
 
 
+def turn_links(html: str) -> list[str]:
+    """Return the texts of the links to turns."""
+    return [text for text in texts_of(parsed(html), "a") if text.startswith("Turn ")]
+
+
 def found_turns(client: Client, text: str) -> set[int]:
-    return {int(number) for number in re.findall(r">Turn (\d+)</a>", ask(client, text))}
+    return {int(text.removeprefix("Turn ")) for text in turn_links(ask(client, text))}
 
 
 @pytest.mark.parametrize(
@@ -98,10 +103,11 @@ def test_turns_are_found_by_words_and_filters(client: Client, session: Session, 
 
 def test_hits_are_marked_in_the_text_that_holds_them(client: Client, session: Session) -> None:
     html = ask(client, "assistant in:turns")
-    assert html.count("<mark>assistant</mark>") == 3
-    failed = ask(client, "refused").partition("Error:</span>")[2]
-    assert "<mark>refused</mark> every answer" in failed
-    assert "<mark>Refused</mark> 3." in failed
+    assert texts_of(parsed(html), "mark").count("assistant") == 3
+    failed = ask(client, "refused")
+    assert "refused every answer" in visible_text(failed).partition("Error:")[2]
+    assert "Refused 3." in visible_text(failed).partition("Error:")[2]
+    assert {"refused", "Refused"} <= set(texts_of(parsed(failed), "mark"))
 
 
 def test_sessions_are_found_by_name_and_by_their_turns(client: Client, session: Session, project: Project) -> None:
@@ -208,7 +214,7 @@ def test_what_is_being_written_is_completed(client: Client, project: Project, wr
     create_base(project, "Hand book")
     html = client.get(reverse("search-complete"), {"written": written}).text
     check_html(html)
-    offered = re.findall(r'data-insert="([^"]*)"', html.replace("&quot;", "'"))
+    offered = [text.replace('"', "'") for text in attributes_of(parsed(html), "[data-insert]", "data-insert")]
     assert [text.replace("'", '"') for text in offered][:1] == ([] if first is None else [first])
 
 
@@ -222,7 +228,7 @@ def test_the_palette_lists_bases_sessions_and_turns(client: Client, session: Ses
     assert not parsed(client.get(reverse("search-palette")).text).css('[href*="/knowledge/"]')
     html = client.get(reverse("search-palette"), {"q": "question"}).text
     check_html(html)
-    assert html.count('role="option"') == 4
+    assert len(parsed(html).css("[role=option]")) == 4
     assert reverse("session", args=[session.session_id]) in links_of(
         parsed(client.get(reverse("search-palette"), {"q": "pets"}).text)
     )
@@ -231,19 +237,17 @@ def test_the_palette_lists_bases_sessions_and_turns(client: Client, session: Ses
 def test_the_registry_of_a_session_is_filtered_and_stays_so(client: Client, session: Session) -> None:
     state = reverse("session-state", args=[session.session_id])
     html = client.get(state, {"find": "status:failed"}).text
-    assert re.findall(r">Turn (\d+)<", html) == ["3"]
+    assert turn_links(html) == ["Turn 3"]
     assert parsed(html).css(f'[hx-get="{state}?panel=turns&find=status%3Afailed"]')
     page = client.get(reverse("session", args=[session.session_id]), {"find": "duration:>2s"}).text
-    assert re.findall(r">Turn (\d+)<", page) == ["4"]
-    assert page.count('class="exchange') == 4
+    assert turn_links(page) == ["Turn 4"]
+    assert len(parsed(page).css(".exchange")) == 4
     assert "No matching turns" in visible_text(client.get(state, {"find": "status:running"}).text)
     add_turns(session, 30)
     html = client.get(state, {"find": "-status:failed"}).text
-    more = re.search(r'hx-get="([^"]*turns_before=[^"]*)"', html)
-    assert more is not None
-    rest = client.get(more[1].replace("&amp;", "&")).text
-    numbers = [int(number) for number in re.findall(r">Turn (\d+)<", html + rest)]
-    assert numbers == [number for number in range(34, 0, -1) if number != 3]
+    (more,) = attributes_of(parsed(html), '[hx-get*="turns_before="]', "hx-get")
+    shown = turn_links(html) + turn_links(client.get(more).text)
+    assert [int(text.removeprefix("Turn ")) for text in shown] == [number for number in range(34, 0, -1) if number != 3]
 
 
 def test_the_time_of_a_turn_is_its_own(client: Client, session: Session) -> None:

@@ -22,6 +22,7 @@ from tests.llm.provider import Provider
 from tests.web.page_scene import (
     Install,
     add_turns,
+    attributes_of,
     check_html,
     counted_queries,
     links_of,
@@ -117,6 +118,10 @@ def test_a_running_turn_shows_as_such_and_can_be_stopped(project: Project) -> No
     assert "TURN_NOT_RUNNING" in visible_text(client.post(stop, follow=True).text)
 
 
+def turn_numbers(html: str) -> list[int]:
+    return [int(name.removeprefix("turn-")) for name in attributes_of(parsed(html), ".exchange[id^=turn-]", "id")]
+
+
 def test_older_exchanges_come_in_order_and_without_gaps(project: Project) -> None:
     session = new_session(project)
     total = 2 * EXCHANGES_SHOWN + 3
@@ -125,14 +130,14 @@ def test_older_exchanges_come_in_order_and_without_gaps(project: Project) -> Non
     seen: list[int] = []
     html = session_html(client, session)
     while True:
-        seen = [int(number) for number in re.findall(r'id="turn-(\d+)"', html)] + seen
-        more = re.search(r'hx-get="([^"]*before=(\d+))"', html)
-        if more is None:
+        seen = turn_numbers(html) + seen
+        more = attributes_of(parsed(html), '[hx-get*="before="]', "hx-get")
+        if not more:
             break
-        html = client.get(more[1].replace("&amp;", "&")).text
+        html = client.get(more[0]).text
     assert seen == list(range(1, total + 1))
     again = client.get(reverse("session-messages", args=[session.session_id]), {"count": 50}).text
-    assert len(re.findall(r'id="turn-\d+"', again)) == 50
+    assert len(turn_numbers(again)) == 50
     earlier = session_html(client, session, before=5)
     assert "Back to the newest messages" in visible_text(earlier)
     assert not parsed(earlier).css("#messages[hx-get]"), "an earlier part is not renewed"
@@ -150,6 +155,10 @@ def test_imported_messages_come_before_the_first_turn(project: Project) -> None:
     assert places[-1] < html.index("Question 1?")
 
 
+def questions(html: str) -> list[str]:
+    return re.findall(r"appended (?:early|middle|late|at last)|Question \d+", visible_text(html))
+
+
 def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
     """This also holds on pages with a part of the conversation; each message is in one part."""
     session = new_session(project)
@@ -160,15 +169,12 @@ def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
     append_messages(session, [{"role": "user", "content": "appended at last"}])
     client = member_client(project)
     parts = [session_html(client, session, "session-messages", before=before) for before in (31, 61, 91)]
-    told = [re.findall(r"appended [a-z ]+|Question \d+", part) for part in parts]
+    told = [questions(part) for part in parts]
     assert [(texts[0], texts[-1]) for texts in told] == [
         ("appended early", "appended middle"), ("Question 31", "appended late"), ("Question 61", "appended at last"),
     ]  # fmt: skip
     assert [sum(text.startswith("appended") for text in texts) for texts in told] == [2, 1, 1]
-    assert (
-        re.findall(r"appended [a-z ]+|Question \d+", session_html(client, session, "session-messages"))[-1]
-        == "appended at last"
-    )
+    assert questions(session_html(client, session, "session-messages"))[-1] == "appended at last"
 
 
 def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
@@ -197,16 +203,15 @@ def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, 
     session = new_session(project)
     add_turns(session, shown + 3)
     client = member_client(project)
-    mark = {"units": r">Fact (\d+)\.<", "turns": r">Turn (\d+)<"}[what]
+    mark = {"units": r"Fact (\d+)\.", "turns": r"Turn (\d+)\b"}[what]
     panel = {"units": "knowledge", "turns": "turns"}[what]
     html = session_html(client, session, "session-state", panel=panel)
-    first = re.findall(mark, html)
-    more = re.search(rf'hx-get="([^"]*{what}_before=\d+)"', html)
-    assert more is not None
-    rest = re.findall(mark, client.get(more[1]).text)
+    first = re.findall(mark, visible_text(html))
+    (more,) = attributes_of(parsed(html), f'[hx-get*="{what}_before="]', "hx-get")
+    rest = re.findall(mark, visible_text(client.get(more).text))
     assert [int(number) for number in first + rest] == list(range(shown + 3, 0, -1))
     whole = session_html(client, session, "session-state", panel=panel, **{what: shown + 3})
-    assert len(re.findall(mark, whole)) == shown + 3
+    assert len(re.findall(mark, visible_text(whole))) == shown + 3
 
 
 @pytest.mark.rule("PAGE-10")
@@ -223,15 +228,14 @@ def test_controls_offer_every_plugin_and_pin_none(project: Project) -> None:
         "kb_id",
         "grounding",
     ):
-        select = re.search(rf'<select[^>]*name="{name}".*?</select>', html, re.S)
-        assert select is not None, name
-        assert '<option value="">' in select[0]
-        assert "selected" not in select[0]
+        (select,) = parsed(html).css(f'select[name="{name}"]')
+        assert select.css('option[value=""]')
+        assert not select.css("[selected]")
     assert "Message reader (seed detector)" in visible_text(html)
     assert "Handbook" in texts_of(parsed(html), "option")
     assert parsed(html).css('option[value="sd-symbolic"]')
-    assert re.search(r'<option value="gs-llm-fast" disabled>[^<]*needs a language model', html)
-    assert re.search(r'<input [^>]*name="model"[^>]* disabled>', html)
+    assert "needs a language model" in texts_of(parsed(html), 'option[value="gs-llm-fast"][disabled]')[0]
+    assert parsed(html).css("input[name=model][disabled]")
     assert "No language model is configured." in visible_text(html)
 
 
@@ -357,7 +361,7 @@ def test_what_was_refused_need_not_be_typed_and_chosen_again(live_project: Proje
     html = session_html(client, session)
     check_html(html)
     assert "WORKSPACE_DIRTY" in visible_text(html)
-    assert re.search(r"<textarea[^>]*>Is &lt;b&gt; open\?</textarea>", html)
+    assert "Is <b> open?" in texts_of(parsed(html), "textarea")
     assert parsed(html).css(f'option[value="{winter.kb_id}"][selected]')
     assert parsed(html).css('option[value="2"][selected]')
     assert not parsed(session_html(client, session)).css("option[selected]")

@@ -1,7 +1,6 @@
 """The page of a session's skills, its frozen state on the session page, commands in the conversation."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -17,7 +16,16 @@ from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from tests.assistants.skill_files import front, write_skill
 from tests.house.test_scripts import NODE
-from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, parsed, texts_of, visible_text
+from tests.web.page_scene import (
+    HOSTILE,
+    attributes_of,
+    check_html,
+    counted_queries,
+    member_client,
+    parsed,
+    texts_of,
+    visible_text,
+)
 
 PARTS = Path(__file__).parents[2] / "static/js/shell/parts.js"
 
@@ -108,7 +116,7 @@ def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None
     for text in ("/calc 6*7", f"/{HOSTILE}", "/skills"):
         client.post(f"/sessions/{session.session_id}/ask", {"content": text})
     html = shown(client, f"/sessions/{session.session_id}")
-    assert html.count("bubble--command") == 3
+    assert len(parsed(html).css(".bubble--command")) == 3
     assert "42" in texts_of(parsed(html), "pre")
     assert "unknown_command" in visible_text(html)
     for turn in session.turns.all():
@@ -229,7 +237,8 @@ def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project)
     """Exceptions are the events after which another page is loaded."""
     address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
     html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
-    shown_parts = set(re.findall(r'hx-trigger="live:(\w+) ', html))
+    triggers = attributes_of(parsed(html), '[hx-trigger^="live:"]', "hx-trigger")
+    shown_parts = {trigger.removeprefix("live:").split()[0] for trigger in triggers}
     heard = {kind for part, kinds in parts_of_pages().items() if part in shown_parts for kind in kinds}
     assert set(EVENT_KINDS) - heard == {"session.created", "session.deleted", "session.restored"}
 

@@ -1,7 +1,6 @@
 """The turn page: graph, outline, details, ledger and state changes, for every outcome of a turn."""
 
 import gzip
-import html as entities
 import json
 import re
 
@@ -25,6 +24,7 @@ from tests.retention import age_payloads
 from tests.web.page_scene import (
     Install,
     add_turns,
+    attributes_of,
     check_html,
     counted_queries,
     links_of,
@@ -54,10 +54,6 @@ def get(client: Client, turn: ExplainabilityTurn, name: str = "turn", *more: str
     return html
 
 
-def text_of(html: str) -> str:
-    return entities.unescape(re.sub(r"<[^>]*>", "", html))
-
-
 @pytest.fixture
 def answered(live_project: Project) -> ExplainabilityTurn:
     """Return a turn of the shipped plugins that answers from an earlier turn."""
@@ -74,31 +70,31 @@ def reader(live_project: Project) -> Client:
 @pytest.mark.rule("PAGE-2", "PAGE-9")
 def test_the_question_heads_a_graph_of_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered)
-    graph = html[html.index('<svg class="graph"') : html.index("</svg>", html.index('<svg class="graph"'))]
+    (graph,) = parsed(html).css("svg.graph")
     executions = stored_executions(answered)
     assert len(executions) >= 5
     for ref in executions:
         assert parsed(html).css(f'[data-id="{ref}"]')
     assert "What is my dog called?" in texts_of(parsed(html), "h1")
-    assert "What is my dog called?" not in text_of(graph)
+    assert "What is my dog called?" not in graph.text()
 
 
 def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-outline")
-    items = re.findall(r'role="treeitem"[^>]*data-id="([^"]+)"', html)
+    items = attributes_of(parsed(html), "[role=treeitem]", "data-id")
     assert items[0] == "frame-0"
     assert set(items[1:]) == set(stored_executions(answered))
-    assert html.count('role="tree"') == 1
+    assert len(parsed(html).css("[role=tree]")) == 1
 
 
 @pytest.mark.rule("PAGE-5")
 def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", sel="exec-0.1~1")
     assert "Symbolic Seed Detector" in visible_text(html)
-    panels = dict(re.findall(r'id="json-(\w+)"[^>]*>(.*?)</pre>', html, re.S))
-    shown = json.loads(text_of(panels["input"]))
+    (given,), (returned,) = (parsed(html).css(f"#json-{name}") for name in ("input", "output"))
+    shown = json.loads(given.text())
     assert shown["message"] == "What is my dog called?"
-    assert json.loads(text_of(panels["output"]))["status"] == "success"
+    assert json.loads(returned.text())["status"] == "success"
     assert "No error." in visible_text(html)
     payload = reverse("api:detail", args=[answered.session.session_id, answered.request_id, "exec-0.1~1"])
     assert f"{payload}?download=true" in links_of(parsed(html))
@@ -107,12 +103,12 @@ def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: Explain
 def test_the_address_holds_the_selection(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, sel="exec-0.1~1")
     assert parsed(html).css('[id="panel-input"]')
-    assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', html)
+    assert parsed(html).css('[data-id="exec-0.1~1"][aria-selected=true]')
     assert not parsed(get(reader, answered)).css('[id="panel-input"]')
     assert not parsed(get(reader, answered, sel="exec-9\0")).css('[id="panel-input"]')
     outline = reverse("turn-outline", args=[answered.session.session_id, answered.request_id])
     again = reader.get(outline, headers={"HX-Current-URL": "http://testserver/x?sel=exec-0.1~1"}).text
-    assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', again)
+    assert parsed(again).css('[data-id="exec-0.1~1"][aria-selected=true]')
 
 
 @pytest.mark.rule("PAGE-5")
@@ -123,7 +119,7 @@ def test_a_frame_opens_with_what_is_inside(reader: Client, answered: Explainabil
 
 
 def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
-    ids = set(re.findall(r'data-id="([^"]+)"', get(reader, answered)))
+    ids = set(attributes_of(parsed(get(reader, answered)), "[data-id]", "data-id"))
     assert len(ids) >= 6
     for node_id in ids:
         get(reader, answered, "turn-detail", sel=node_id)
@@ -133,27 +129,23 @@ def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
 
 def test_the_ledger_names_offered_and_cited_units_and_turn(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-context")
-    rows = re.findall(r'<tr id="ledger-\d+"[^>]*>(.*?)</tr>', html, re.S)
-    first = text_of(rows[0])
-    assert "My dog is called Rex." in visible_text(first)
-    assert "cited" in visible_text(first)
-    assert "this session, turn 1" in visible_text(first)
-    assert (
-        reverse("turn", args=[answered.session.session_id, answered.session.turns.get(turn_index=1).request_id])
-        in rows[0]
-    )
+    rows = parsed(html).css('tr[id^="ledger-"]')
+    for text in ("My dog is called Rex.", "cited", "this session, turn 1"):
+        assert text in " ".join(rows[0].text().split())
+    told = answered.session.turns.get(turn_index=1)
+    assert reverse("turn", args=[answered.session.session_id, told.request_id]) in links_of(rows[0])
     assert "1 cited" in visible_text(html)
-    assert any("My cat is called Tom." in text_of(row) and "cited" not in text_of(row) for row in rows)
+    assert any("My cat is called Tom." in row.text() and "cited" not in row.text() for row in rows)
 
 
 def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
     session = create_session(live_project)
-    added = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
-    assert "My dog is called Rex." in visible_text(added)
-    assert "Added" in visible_text(added)
-    known = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
-    assert "Known already" in visible_text(known)
-    assert "the session knows it already" in visible_text(known)
+    added = visible_text(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
+    assert "My dog is called Rex." in added
+    assert "Added" in added
+    known = visible_text(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
+    assert "Known already" in known
+    assert "the session knows it already" in known
 
 
 @pytest.mark.rule("PAGE-8")
@@ -163,12 +155,11 @@ def test_a_failed_turn_strikes_its_units_through_with_the_reason(
     scripted_plugins(plugin("val-plugin", "val-a", REJECT))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn)
-    assert re.search(r"<del>Rex is a dog\.</del>", html)
-    assert re.search(r"<del>Rex is a dog\.</del>", get(reader, turn, sel="exec-0.1~1")), "whatever is chosen"
-    change = re.search(r'<li class="unit is-discarded".*?</li>', get(reader, turn, "turn-state"), re.S)
-    assert change is not None
-    assert "Rex is a dog." in change[0]
-    assert "the validators refused every answer that was found" in change[0]
+    assert "Rex is a dog." in texts_of(parsed(html), "del")
+    assert "Rex is a dog." in texts_of(parsed(get(reader, turn, sel="exec-0.1~1")), "del"), "whatever is chosen"
+    (change,) = texts_of(parsed(get(reader, turn, "turn-state")), "li.unit.is-discarded")
+    assert "Rex is a dog." in change
+    assert "the validators refused every answer that was found" in change
     assert "VALIDATION_REJECTED" in visible_text(html)
     assert parsed(html).css('[data-id="frame-0"]')
 
@@ -180,26 +171,27 @@ def test_an_exception_in_a_plugin_is_shown_where_it_happened(
     scripted_plugins(plugin("sd-plugin", "sd-a", RuntimeError("it broke")))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
-    assert re.search(r'id="tab-error"[^>]*aria-selected="true"', html)
+    assert parsed(html).css("#tab-error[aria-selected=true]")
     assert "PLUGIN" in visible_text(html)
 
 
 def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project) -> None:
     asked = "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?"
     turn = talk(create_session(live_project), asked)
-    order = re.findall(r'data-id="(exec-[^"]*)"', get(reader, turn, "turn-outline"))
+    order = attributes_of(parsed(get(reader, turn, "turn-outline")), '[data-id^="exec-"]', "data-id")
     refused = next(run.id for run in turns.graph(turn).plugin_executions if run.status == "rejected")
     after = order[order.index(refused) + 1]
     html = get(reader, turn, "turn-detail", sel=refused)
-    assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
+    assert "Because of this, Balanced KB Retrieval was tried next" in visible_text(html)
+    assert "Balanced KB Retrieval" in texts_of(parsed(html), f'[data-select="{after}"]')
     assert parsed(html).css(f'[data-select="{after}"][rel="next"]')
 
 
 def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:
     candidate = next(node.id for node in turns.graph(answered).control_nodes if node.type == "candidate")
     html = get(reader, answered, "turn-detail", sel=candidate)
-    assert re.findall(r'id="tab-(\w+)"[^>]*aria-selected="true"', html) == ["meta"]
-    assert html.count(">(empty)<") + html.count("> (empty)<") == 3
+    assert attributes_of(parsed(html), "[role=tab][aria-selected=true]", "id") == ["tab-meta"]
+    assert texts_of(parsed(html), ".tab__empty") == ["(empty)"] * 3
 
 
 def test_neighbours_are_one_key_away(project: Project) -> None:
@@ -211,7 +203,7 @@ def test_neighbours_are_one_key_away(project: Project) -> None:
         for key, turn in zip("[]", (first, third), strict=True)
     }
     for key, address in addresses.items():
-        assert re.search(rf'href="{address}" aria-keyshortcuts="{re.escape(key)}"', html)
+        assert parsed(html).css(f'a[href="{address}"][aria-keyshortcuts="{key}"]')
     assert not parsed(get(member_client(project), first, "turn-head")).css('[aria-keyshortcuts="["]')
     assert not parsed(get(member_client(project), third, "turn-head")).css('[aria-keyshortcuts="]"]')
 
@@ -246,10 +238,10 @@ def test_frames_can_be_shut_by_the_address(reader: Client, live_project: Project
     turn = talk(
         session, "My dog is called Rex. My cat is called Tom.", "1. What is my dog called?\n2. What is my cat called?"
     )
-    frames = re.findall(r'data-toggle="(frame-0\.\d)"', get(reader, turn, "turn-graph"))
+    frames = attributes_of(parsed(get(reader, turn, "turn-graph")), '[data-toggle^="frame-0."]', "data-toggle")
     assert len(frames) == 2
     shut = get(reader, turn, "turn-graph", shut=frames)
-    assert shut.count('aria-expanded="false"') == 2
+    assert len(parsed(shut).css("[aria-expanded=false]")) == 2
     assert "executions inside" in visible_text(shut)
 
 
@@ -260,7 +252,7 @@ def test_a_long_payload_is_cut_and_says_so(
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
-    assert re.search(r"This is the beginning: [\d.]+ (KiB|bytes) more are not shown here", text_of(html))
+    assert re.search(r"This is the beginning: [\d.]+ (KiB|bytes) more are not shown here", visible_text(html))
     assert len(html) < 12_000
 
 
@@ -305,12 +297,13 @@ def test_a_finished_graph_is_the_folded_live_one(
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="running")
     for place, record in enumerate(whole):
         TurnEvents.objects.create(turn=turn, first_sequence=place, events=[record])
-        assert get(reader, turn, "turn-graph").count('class="node-box"') <= finished.count('class="node-box"')
+        drawn = parsed(get(reader, turn, "turn-graph")).css(".node-box")
+        assert len(drawn) <= len(parsed(finished).css(".node-box"))
     assert svg_of(get(reader, turn, "turn-graph")) == svg_of(finished)
 
 
-def svg_of(html: str) -> str:
-    return html[html.index("<svg") : html.rindex("</svg>")]
+def svg_of(html: str) -> str | None:
+    return parsed(html).css("svg.graph")[0].html
 
 
 def test_a_turn_of_1000_executions_is_small_and_costs_no_more(project: Project) -> None:
@@ -323,6 +316,6 @@ def test_a_turn_of_1000_executions_is_small_and_costs_no_more(project: Project) 
         assert len(gzip.compress(html.encode())) <= 150 * 1024
         assert f"{size}" in texts_of(parsed(html), "span.count.push")
     assert counts[0] == counts[1]
-    assert html.count('role="treeitem"') == ROWS_AT_FIRST
+    assert len(parsed(html).css("[role=treeitem]")) == ROWS_AT_FIRST
     rows = get(client, turn, "turn-outline", rows="all")
-    assert rows.count('role="treeitem"') == 1_000 + len(turns.graph(turn).frames)
+    assert len(parsed(rows).css("[role=treeitem]")) == 1_000 + len(turns.graph(turn).frames)

@@ -1,7 +1,6 @@
 """The diagnostics of a session: the requests of its latest turn, and errors."""
 
 import ast
-import html as entities
 import json
 import re
 from collections.abc import Iterator
@@ -30,10 +29,12 @@ from tests.web.page_scene import (
     counted_queries,
     member_client,
     new_session,
+    parsed,
     talk,
+    texts_of,
     visible_text,
 )
-from tests.web.test_turn_panels import text_of
+from tests.web.test_turn_panels import spaced
 
 FOLLOWS = "previous_response_id in last request"
 LLM = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}
@@ -48,13 +49,11 @@ def diagnostics(client: Client, session: Session) -> str:
 
 
 def rows(html: str) -> dict[str, str]:
-    return {name: text_of(value) for name, value in re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", html, re.S)}
+    return dict(zip(texts_of(parsed(html), "dt"), map(spaced, parsed(html).css("dd")), strict=True))
 
 
 def outbound(html: str) -> Any:
-    found = re.search(r'aria-label="Outbound Request JSON">(.*?)</pre>', html, re.S)
-    assert found is not None
-    return json.loads(entities.unescape(re.sub(r"<[^>]*>", "", found[1])))
+    return json.loads(parsed(html).css('[aria-label="Outbound Request JSON"]')[0].text())
 
 
 @pytest.fixture
@@ -163,7 +162,7 @@ def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, re
     for opened in (False, False, True, False):
         if opened:
             page = client.get(reverse("session", args=[session.session_id])).text
-            assert page.count("My dog is called Rex.") >= 2
+            assert visible_text(page).count("My dog is called Rex.") >= 2
             following.append(rows(diagnostics(client, session))["Last response id"])
         else:
             client.get(reverse("session-messages", args=[session.session_id]))

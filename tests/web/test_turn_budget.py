@@ -1,6 +1,5 @@
 """The model's context on the turn page: the bar of sections, omissions, and each section's exact text."""
 
-import html as entities
 import re
 from itertools import pairwise
 from typing import Any
@@ -16,8 +15,8 @@ from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
-from tests.web.page_scene import HOSTILE, add_turns, member_client, new_session, parsed, talk
-from tests.web.test_turn_panels import get, text_of
+from tests.web.page_scene import HOSTILE, add_turns, attributes_of, member_client, new_session, parsed, talk, texts_of
+from tests.web.test_turn_panels import get, spaced, text_of
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
@@ -30,10 +29,8 @@ def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
 
 def lines(html: str) -> dict[str, str]:
     """Return each section's line by its name."""
-    return {
-        str(re.search(r'budget__name">([^<]*)<', line)[1]): text_of(line)  # type: ignore[index]
-        for line in re.findall(r'<summary>\s*<span class="budget__sign.*?</summary>', html, re.S)
-    }
+    summaries = parsed(html).css("summary:has(.budget__sign)")
+    return {texts_of(summary, ".budget__name")[0]: spaced(summary) for summary in summaries}
 
 
 def with_report(turn: ExplainabilityTurn, *sections: dict[str, Any], **more: Any) -> ExplainabilityTurn:
@@ -108,7 +105,7 @@ def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Projec
     address = reverse("turn-section", args=[session.session_id, turn.request_id, 0])
     shown = client.get(address, headers={"HX-Request": "true"}).text
     assert "1 of what stood here is no longer stored." in text_of(shown)
-    assert "**user**: user 1\n\n**user**: user 2\n\n**assistant**: assistant 2" in entities.unescape(shown)
+    assert "**user**: user 1\n\n**user**: user 2\n\n**assistant**: assistant 2" in parsed(shown).text()
     assert section(client, turn, 1) == "Fact 1."
     assert client.get(address.replace("/sections/0", "/sections/2")).status_code == 404
     stranger = new_session(project)
@@ -162,9 +159,8 @@ def test_what_the_window_left_out_is_drawn_and_its_cap_named(live_project: Proje
     left_out = sum(len(row.content) for row in session.messages.order_by("sequence")[:2])
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
     assert f"Left out: 2 older messages, {left_out:,} characters" in text_of(page)
-    width = re.search(r'class="budget__left-out" width="(\d+)"', page)
-    assert width is not None
-    assert re.search(rf'class="budget__part [^"]*" x="{width[1]}"', page)
+    (width,) = attributes_of(parsed(page), ".budget__left-out", "width")
+    assert parsed(page).css(f'.budget__part[x="{width}"]')
     assert "Window of at most 1 exchange (set by this session)" in text_of(page)
     assert "at most 16,000 characters (set by the server)" in text_of(page)
 
@@ -174,7 +170,8 @@ def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Proj
     talk(session, "Vehicles board at gate B.")
     turn = talk(session, "Vehicles board at gate C. Where do vehicles board?")
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    assert re.search(r'badge status-warn" title="It says something else[^>]*>[^<]* says gate [BC]<', page)
+    (against, *_) = texts_of(parsed(page), '.badge.status-warn[title^="It says something else"]')
+    assert re.search("says gate [BC]$", against)
 
 
 def test_the_bar_shows_what_the_cap_leaves_free(live_project: Project) -> None:
@@ -182,9 +179,10 @@ def test_the_bar_shows_what_the_cap_leaves_free(live_project: Project) -> None:
     talk(session, "My dog is called Rex.")
     turn = talk(session, "What is my dog called?")
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    drawn = re.search(r'<rect class="budget__free" x="(\d+)" width="(\d+)".*?room for ([\d,]+) more characters', page)
-    assert drawn is not None
-    at, width, free = (int(text.replace(",", "")) for text in drawn.groups())
+    (drawn,) = parsed(page).css("rect.budget__free")
+    at, width = (int(str(drawn.attributes[name])) for name in ("x", "width"))
+    (room,) = re.findall(r"room for ([\d,]+) more characters", drawn.text())
+    free = int(room.replace(",", ""))
     shown = sum(item["chars"] for item in (turn.context_report or {})["sections"])
     assert (width, at) == (round(BAR_WIDTH * free / (free + shown)), BAR_WIDTH - width)
 
@@ -194,13 +192,11 @@ def test_a_unit_s_score_is_a_bar_of_its_parts_with_the_formula(live_project: Pro
     talk(session, "My dog is called Rex.")
     turn = talk(session, "What is my dog called?")
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    row = re.search(r'<tr id="ledger-1".*?</tr>', page, re.S)
-    assert row is not None
-    formula = re.search(
-        r'<svg class="score-bar"[^>]* aria-label="(bm25 [\d.]+ \+ .*session x1\.15 [\d.]+ = (1\.\d\d))"', row[0]
-    )
+    (row,) = parsed(page).css("#ledger-1")
+    (label,) = attributes_of(row, "svg.score-bar", "aria-label")
+    formula = re.fullmatch(r"bm25 [\d.]+ \+ .*session x1\.15 [\d.]+ = (1\.\d\d)", label)
     assert formula is not None
-    assert re.search(rf'data-label="Score">{formula[2]}</td>', row[0])
-    widths = re.findall(r'<rect class="score-bar__part[^>]* width="([\d.]+)"', row[0])
-    assert len(widths) == formula[1].count("+") + 1
+    assert texts_of(row, '[data-label="Score"]') == [formula[1]]
+    widths = attributes_of(row, ".score-bar__part", "width")
+    assert len(widths) == label.count("+") + 1
     assert sum(map(float, widths)) == pytest.approx(100, abs=0.1)

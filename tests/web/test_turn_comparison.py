@@ -1,7 +1,5 @@
 """Comparison of two successive turns: changes of units, preferences, mount and draft, and both runs."""
 
-import re
-
 import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
@@ -15,6 +13,7 @@ from tests.retention import age_payloads
 from tests.web.page_scene import (
     HOSTILE,
     add_turns,
+    attributes_of,
     counted_queries,
     links_of,
     member_client,
@@ -24,7 +23,13 @@ from tests.web.page_scene import (
     texts_of,
     visible_text,
 )
-from tests.web.test_turn_panels import get, state_rows, text_of
+from tests.web.test_turn_panels import get, spaced, state_rows, text_of
+
+
+def section_of(html: str, title_id: str) -> str:
+    """Return the section under the heading with this id."""
+    (section,) = parsed(html).css(f'section[aria-labelledby="{title_id}"]')
+    return str(section.html)
 
 
 def compare(client: Client, turn: ExplainabilityTurn) -> str:
@@ -37,17 +42,16 @@ def test_what_the_second_turn_and_what_came_between_changed(live_project: Projec
     mount_base(session, create_base(live_project, "Motors"), reason="api")
     second = talk(session, "My cat is called Tom. My car is red.", planner="planner-depth")
     html = compare(client, second)
-    state, _, ran = html.partition('id="compare-run"')
-    rows = state_rows(state)
+    rows = state_rows(section_of(html, "compare-state"))
     assert rows["Knowledge base"][1:] == ["Motors, revision 1", "between the turns"]
     assert rows["Units of the session"] == ["1", "3", "by turn 2"]
     assert rows["Messages"] == ["2", "4", "by turn 2"]
     assert rows["Deliberation level"][2] == "no"
-    units = text_of(html[html.index('id="compare-units"') : html.index('id="compare-run"')])
+    units = text_of(section_of(html, "compare-units"))
     assert "My cat is called Tom. Added by turn 2" in units
     assert "My car is red. Added by turn 2" in units
     assert "Rex" not in units
-    assert state_rows(ran)["Planner"] == [first.planner_plugin, "planner-depth"]
+    assert state_rows(section_of(html, "compare-run"))["Planner"] == [first.planner_plugin, "planner-depth"]
     assert rows["Planner"][2] == "by turn 2"
     assert reverse("turn-compare", args=[session.session_id, second.request_id]) in links_of(
         parsed(get(client, second, "turn"))
@@ -60,14 +64,15 @@ def test_a_command_changes_no_choice_of_plugins(live_project: Project) -> None:
     talk(session, "My dog is called Rex.")
     command = talk(session, "/skills")
     after = talk(session, "My cat is called Tom.")
-    for page in (get(client, command, "turn", tab="state"), compare(client, command)):
-        rows = state_rows(page.partition('id="compare-run"')[0])
+    compared = compare(client, command)
+    state = section_of(compared, "compare-state")
+    for page, table in ((compared, state), (tab := get(client, command, "turn", tab="state"), tab)):
+        rows = state_rows(table)
         assert "Planner" not in rows
         assert rows["Knowledge base"][-1] in ("Default KB, revision 1", "no")
         assert "changed between the turns" not in page
-    sides = re.findall(r'class="badge[^>]*>([^<]*)<', compare(client, command))
-    assert sides[:2] == ["Noted", "Command"]
-    assert state_rows(compare(client, after).partition('id="compare-run"')[0])["Planner"][0] == "–"
+    assert texts_of(parsed(compared), ".badge")[:2] == ["Noted", "Command"]
+    assert state_rows(section_of(compare(client, after), "compare-state"))["Planner"][0] == "–"
 
 
 def test_a_failed_turn_keeps_nothing_and_says_what_it_lost(live_project: Project) -> None:
@@ -77,12 +82,12 @@ def test_a_failed_turn_keeps_nothing_and_says_what_it_lost(live_project: Project
     assert failed.status == "failed"
     html = compare(client, failed)
     assert "nothing changed" in visible_text(html)
-    units = html[html.index('id="compare-units"') :]
+    units = section_of(html, "compare-units")
     assert "My rabbit is called Bella. Not kept by turn 2" in text_of(units)
-    assert "is-discarded" in units
+    assert parsed(units).css(".is-discarded")
     after = talk(session, "My cat is called Tom.")
     assert "My cat is called Tom. Added by turn 3" in text_of(compare(client, after))
-    assert "Bella" not in text_of(compare(client, after)).partition("that came or went")[2]
+    assert "Bella" not in text_of(section_of(compare(client, after), "compare-units"))
 
 
 def test_first_turns_and_other_projects_are_not_compared(project: Project) -> None:
@@ -110,9 +115,8 @@ def test_written_text_is_escaped_and_the_rest_counted(project: Project, settings
 
 def rows_of(html: str) -> dict[str, list[str]]:
     """Return the cells of the table of plugins that ran, by name; the last one of several equal names."""
-    table = html[html.index("runs-table") :].partition("</table>")[0]
-    rows = re.findall(r"<tr data-row-of.*?</tr>", table, re.S)
-    cells = ([text_of(cell) for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)] for row in rows)
+    rows = parsed(html).css(".runs-table [data-row-of]")
+    cells = ([spaced(cell) for cell in row.css("th, td")] for row in rows)
     return {name: rest for name, *rest in cells}
 
 
@@ -133,10 +137,8 @@ def test_what_ran_stands_side_by_side_with_what_differs(live_project: Project) -
     assert split["Frame Turn"][0] == "input: message; output: groups"
     assert rows_of(followed)["Symbolic Seed Detector"][0].startswith("input: message, history")
     for html, change in ((compare(client, again), "same"), (followed, "input: message, history")):
-        sides = re.findall(r'<svg class="graph" data-uid="(?:left|right)".*?</svg>', html, re.S)
-        assert len(sides) == 2
-        for side in sides:
-            assert re.search(rf'aria-label="Symbolic Seed[^"]*, {change}', side)
+        for side in ("left", "right"):
+            assert parsed(html).css(f'svg[data-uid="{side}"] [aria-label^="Symbolic Seed"][aria-label*=", {change}"]')
 
 
 def test_any_earlier_turn_can_be_beside_it(live_project: Project) -> None:
@@ -161,7 +163,7 @@ def test_one_id_names_what_is_aligned_in_both_graphs(live_project: Project) -> N
     address = reverse("turn-compare", args=[session.session_id, asked.request_id])
     sides = [client.get(address, {"with": "1", "side": side}).text for side in ("left", "right")]
     assert all(side.startswith("<svg") for side in sides)
-    ids = [set(re.findall(r'data-id="([^"]*)"', side)) for side in sides]
+    ids = [set(attributes_of(parsed(side), "[data-id]", "data-id")) for side in sides]
     shared = ids[0] & ids[1]
     assert {"frame-0", "exec-0.1~1"} <= shared
     assert all(name in shared or name.startswith("right ") for name in ids[1])

@@ -1,12 +1,12 @@
 """The list of turns of all sessions: its rows, its filters, and how far back it searches."""
 
 import re
-from html import unescape
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
+from selectolax.lexbor import LexborNode
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -18,15 +18,18 @@ from tests.web.page_scene import (
     add_turns,
     admin_of_another_project,
     check_html,
+    link_of,
+    links_of,
     member_client,
     new_session,
     parsed,
+    texts_of,
     visible_text,
 )
-from tests.web.test_turn_panels import text_of
+from tests.web.test_turn_panels import spaced
 
 
-def rows(client: Client, **query: object) -> list[str]:
+def rows(client: Client, **query: object) -> list[LexborNode]:
     """Return the rows of the list."""
     answer = client.get(reverse("turns"), query)
     assert answer.status_code == 200
@@ -34,12 +37,12 @@ def rows(client: Client, **query: object) -> list[str]:
     return rows_of(answer.text)
 
 
-def rows_of(html: str) -> list[str]:
-    return re.findall(r"<tr id=\"turn-\d+\" data-row>.*?</tr>", html, re.S)
+def rows_of(html: str) -> list[LexborNode]:
+    return parsed(html).css('tr[id^="turn-"][data-row]')
 
 
-def asked(found: list[str]) -> list[str]:
-    return [re.findall(r"data-row-link[^>]*>([^<]*)<", row)[0] for row in found]
+def asked(found: list[LexborNode]) -> list[str]:
+    return [texts_of(row, "[data-row-link]")[0] for row in found]
 
 
 @pytest.fixture
@@ -83,14 +86,14 @@ def test_turns_are_found_by_what_became_of_them(
 
 def test_a_row_tells_outcome_base_solver_tokens_and_time(project: Project, turns: list[ExplainabilityTurn]) -> None:
     newest, *_ = rows(member_client(project))
-    told = text_of(newest)
+    told = spaced(newest)
     for words in ("Answered", "Q6?", "Two", turns[-1].session.mounted_kb.name, "gs-llm-fast", "672", "2.5 s"):
         assert words in told
-    assert f'href="{reverse("turn", args=[turns[-1].session.session_id, turns[-1].request_id])}"' in newest
+    assert reverse("turn", args=[turns[-1].session.session_id, turns[-1].request_id]) in links_of(newest)
 
 
 def test_an_imported_turn_has_a_badge(project: Project, turns: list[ExplainabilityTurn]) -> None:
-    marked = [row for row in rows(member_client(project)) if "imported" in text_of(row).split()]
+    marked = [row for row in rows(member_client(project)) if "imported" in spaced(row).split()]
     assert asked(marked) == ["Q3?"]
 
 
@@ -101,8 +104,8 @@ def test_a_turn_is_listed_with_the_base_that_it_ran_over(project: Project) -> No
     session.refresh_from_db()
     add_turns(session, 1)
     later, earlier = rows(member_client(project))
-    assert "Handbook" in later
-    assert "Handbook" not in earlier
+    assert "Handbook" in later.text()
+    assert "Handbook" not in earlier.text()
 
 
 def test_pages_follow_each_other_without_gaps(project: Project, settings: Settings) -> None:
@@ -113,10 +116,9 @@ def test_pages_follow_each_other_without_gaps(project: Project, settings: Settin
     for _ in range(20):
         html = client.get(address).text
         seen += asked(rows_of(html))
-        more = re.search(r'id="more-turns".*?href="([^"]*)".*?>Search further back<', html, re.S)
-        if more is None:
+        address = link_of(html, "Search further back")
+        if address is None:
             break
-        address = more[1]
     assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(20, 0, -1))
 
 
@@ -151,15 +153,14 @@ def test_pages_of_an_ordered_list_follow_each_other(project: Project) -> None:
     while address:
         html = client.get(address).text
         seen += asked(rows_of(html))
-        more = re.search(r'id="more-turns".*?href="([^"]*)"', html, re.S)
-        address = unescape(more[1]) if more else ""
+        address = next(iter(links_of(parsed(html), "#more-turns a")), "")
     assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(120, 0, -1))
 
 
 def test_a_turn_stored_without_an_outcome_goes_by_its_status(project: Project) -> None:
     (turn,) = add_turns(new_session(project), 1, "interrupted")
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(outcome="")
-    assert "Interrupted" in rows(member_client(project))[0]
+    assert "Interrupted" in rows(member_client(project))[0].text()
 
 
 @pytest.mark.parametrize(
@@ -194,7 +195,7 @@ def test_what_was_told_is_noted_and_what_was_asked_answered(live_project: Projec
     for message in ("My dog is called Rex.", "What is my dog called?", "My cat is Tom. What is my cat called?"):
         client.post(reverse("session-ask", args=[session.session_id]), {"content": message})
     html = client.get(reverse("turns")).text
-    assert re.findall(r'class="outcome [^>]*>([^<]*)<', html) == ["Answered", "Answered", "Noted"]
+    assert texts_of(parsed(html), ".outcome") == ["Answered", "Answered", "Noted"]
     assert asked(rows(client, q="status:noted")) == ["My dog is called Rex."]
 
 
@@ -207,7 +208,7 @@ def test_what_the_summary_tells_of_is_not_left_out(live_project: Project) -> Non
     by_rule = {section.get("rule"): section.get("omitted_count", 0) for section in turn.context_report["sections"]}
     assert by_rule["summarised"] > 0
     assert turn.left_out_count == sum(count for rule, count in by_rule.items() if rule != "summarised")
-    assert "left out" not in rows(client)[0]
+    assert "left out" not in rows(client)[0].text()
 
 
 def test_the_list_costs_the_same_for_many_turns(

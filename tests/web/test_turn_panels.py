@@ -1,6 +1,5 @@
 """Panels beside the graph: requests to models, the state before and after, and the order of plugins."""
 
-import html as entities
 import re
 
 import pytest
@@ -8,6 +7,7 @@ from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
+from selectolax.lexbor import LexborNode
 
 from mrpvm.learning import untried, utility
 from sessions_app.actions.knowledge.bases import create_base
@@ -27,7 +27,12 @@ def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query
 
 
 def text_of(html: str) -> str:
-    return " ".join(entities.unescape(re.sub(r"<[^>]*>", " ", html)).split())
+    return spaced(parsed(html).root)
+
+
+def spaced(node: LexborNode) -> str:
+    """Return the text of an element with a space between its parts."""
+    return " ".join(node.text(separator=" ").split())
 
 
 # --- requests to models
@@ -72,7 +77,7 @@ def test_sent_requests_are_shown_by_execution(project: Project) -> None:
 
 def test_a_turn_without_a_model_says_so(project: Project) -> None:
     turn = add_turns(new_session(project), 1)[0]
-    assert "asked no model" in visible_text(text_of(get(member_client(project), turn, "turn-context")))
+    assert "asked no model" in text_of(get(member_client(project), turn, "turn-context"))
 
 
 # --- state
@@ -80,11 +85,8 @@ def test_a_turn_without_a_model_says_so(project: Project) -> None:
 
 def state_rows(html: str) -> dict[str, list[str]]:
     """Return the cells of the table of before and after, by the row's name."""
-    found = {}
-    for row in re.findall(r"<tr>(.*?)</tr>", html, re.S):
-        if name := re.search(r'<th scope="row">(.*?)</th>', row):
-            found[name[1]] = [text_of(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)]
-    return found
+    rows = parsed(html).css("tr:not([data-row-of]):has(th[scope=row])")
+    return {texts_of(row, "th")[0]: [spaced(cell) for cell in row.css("td")] for row in rows}
 
 
 def test_the_state_before_and_after_a_turn_is_compared(live_project: Project) -> None:
@@ -120,17 +122,15 @@ def test_a_failed_turn_changes_no_state(live_project: Project) -> None:
 
 def candidates(html: str, title: str) -> dict[str, list[str]]:
     """Return the place, score, reason and outcome of each plugin of a stage, by plugin."""
-    group = re.search(rf'<th scope="rowgroup"[^>]*>{title}</th></tr>(.*?)</tbody>', html, re.S)
-    assert group is not None
+    (group,) = (body for body in parsed(html).css("tbody") if title in texts_of(body, "th[scope=rowgroup]"))
     found = {}
-    for row in re.findall(r'<tr[^>]*>\s*(<th scope="row">.*?)</tr>', group[1], re.S):
-        plugin_id = text_of(re.search(r'class="mono">([^<]*)<', row)[1])
-        cell = re.findall(r"<td>(.*?)</td>", row, re.S)[0]
-        place, score = (re.search(rf'title="{name}">([^<]*)<', cell) for name in ("Place in the order", "Score"))
-        outcome = re.search(r'class="badge[^>]*>([^<]*)<', cell)
-        found[plugin_id] = [
-            place[1] if place else "", score[1] if score else "", text_of(row), outcome[1] if outcome else "",
-        ]  # fmt: skip
+    for row in group.css("tr:has(th[scope=row])"):
+        cell = row.css("td")[0]
+        place, score, outcome = (
+            "".join(texts_of(cell, selector)[:1])
+            for selector in ('[title="Place in the order"]', "[title=Score]", ".badge")
+        )
+        found[texts_of(row, ".mono")[0]] = [place, score, spaced(row), outcome]
     return found
 
 
@@ -161,9 +161,11 @@ def test_frames_share_one_table_that_says_each_reason_once(live_project: Project
     talk(session, "My dog is called Rex. My cat is called Tom.")
     turn = talk(session, "1. What is my dog called?\n2. What is my cat called?")
     html = get(member_client(live_project, "viewer"), turn, "turn-choice")
-    assert html.count("<table") == 1
-    assert len(re.findall(r'<th scope="col"><a class="id" href="\?sel=frame-', html)) == 2
-    assert html.count("skipped: it needs a language model") == len(re.findall(r'class="mono">[a-z]+-llm-', html))
+    page = parsed(html)
+    assert len(page.css("table")) == 1
+    assert len(page.css('th[scope=col] a.id[href^="?sel=frame-"]')) == 2
+    models = [name for name in texts_of(page, ".mono") if "-llm-" in name]
+    assert visible_text(html).count("skipped: it needs a language model") == len(models) > 0
 
 
 def rows_of_every_table() -> dict[str, int]:
@@ -210,7 +212,7 @@ def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked:
 
 def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Project, asked: ExplainabilityTurn) -> None:
     client = member_client(live_project)
-    assert "There is no kb-plugin named" in entities.unescape(get(client, asked, "turn-what-if", kb="kb-none"))
+    assert "There is no kb-plugin named" in visible_text(get(client, asked, "turn-what-if", kb="kb-none"))
     assert "The message is empty." in visible_text(get(client, asked, "turn-what-if", message=" "))
 
 

@@ -1,7 +1,5 @@
 """The head of the turn page: question, answer and verdict, equal to the API's."""
 
-import re
-
 from django.test import Client
 from django.urls import reverse
 
@@ -14,7 +12,7 @@ from sessions_app.queries.turns.verdicts import verdict
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
-from tests.web.page_scene import links_of, member_client, parsed, visible_text
+from tests.web.page_scene import attributes_of, links_of, member_client, parsed, visible_text
 
 
 def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:
@@ -28,7 +26,7 @@ def ask(session: Session, message: str, **choices: str) -> ExplainabilityTurn:
 def line_of(client: Client, turn: ExplainabilityTurn) -> str:
     """Return the markup of the verdict's line."""
     html = client.get(reverse("turn", args=[turn.session.session_id, turn.request_id])).text
-    return re.findall(r'<p class="verdict[^"]*" id="verdict">.*?</p>', html, re.DOTALL)[0]
+    return str(parsed(html).css("p#verdict")[0].html)
 
 
 def test_sources_that_disagree_are_named_with_their_units(live_project: Project) -> None:
@@ -43,8 +41,8 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     assert visible_text(line) == verdict(turn, events(turn)).text
     assert visible_text(line).endswith("this conversation says gate C; handbook.md says gate B.")
     told, written = (client.get(address).text for address in links_of(parsed(line))[-2:])
-    assert "Cars board at gate C." in told
-    assert "Cars board at gate B on all days." in written
+    assert "Cars board at gate C." in visible_text(told)
+    assert "Cars board at gate B on all days." in visible_text(written)
 
 
 def test_an_empty_base_and_a_pinned_plugin_are_named(live_project: Project) -> None:
@@ -75,7 +73,7 @@ def test_the_turn_page_mounts_a_base_that_would_answer(live_project: Project) ->
     html = client.get(reverse("turn-remedies", args=address)).text
     assert "Cars board at gate B on all days." in visible_text(html)
     assert "Cooking" not in visible_text(html)
-    (kb_id,) = re.findall(r'name="kb_id" value="([^"]+)"', html)
+    (kb_id,) = attributes_of(parsed(html), "[name=kb_id]", "value")
     mount_url, turn_url = reverse("session-kb-mount", args=[session.session_id]), reverse("turn", args=address)
     mounted = client.post(mount_url, {"kb_id": kb_id, "next": turn_url}, follow=True)
     assert mounted.redirect_chain[-1][0] == turn_url

@@ -61,10 +61,10 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     client = member_client(live_project, "viewer")
     head = client.get(reverse("turn-head", args=[session.session_id, turn.request_id])).text
     assert "Where do vehicles wait?" in texts_of(parsed(head), "h1")
-    (address,) = set(re.findall(r'class="cite" href="([^"]+)"', head))
+    (address,) = set(links_of(parsed(head), "a.cite"))
     html = client.get(address, follow=True).text
     check_html(html)
-    assert re.search(r'<mark id="place">Vehicles wait at gate B\.</mark>', html)
+    assert texts_of(parsed(html), "mark#place") == ["Vehicles wait at gate B."]
     assert "ferry.md" in visible_text(html)
     assert reverse("knowledge-base", args=[base.kb_id]) in links_of(parsed(html))
     turn_url = reverse("turn", args=[session.session_id, turn.request_id])
@@ -99,11 +99,11 @@ def test_a_told_unit_links_to_its_message_and_turns(live_project: Project) -> No
     asked = talk(session, "What is my dog called?")
     unit = ContextUnit.objects.get(session=session, turn=told)
     html = unit_page(member_client(live_project), session, unit.unit_id)
-    assert re.search(r'<mark id="place">My dog is called Rex\.</mark>', html)
+    assert texts_of(parsed(html), "mark#place") == ["My dog is called Rex."]
     for turn in (told, asked):
         turn_url = reverse("turn", args=[session.session_id, turn.request_id])
         assert any(link.startswith(turn_url) for link in links_of(parsed(html)))
-    steps = re.findall(r"<li>\s*<span class=\"badge[^>]*>([^<]+)</span>", html)
+    steps = texts_of(parsed(html), "li > .badge:first-child")
     assert steps.index("cited") < steps.index("stated"), "newest turn first"
     assert {"stated", "kept", "chosen", "cited"} <= set(steps)
 
@@ -115,7 +115,7 @@ def test_a_lost_unit_is_struck_through_with_the_reason(live_project: Project, sc
     (unit_id,) = turn.unit_changes["discarded"]
     html = unit_page(member_client(live_project), session, unit_id)
     assert "no longer stored" in visible_text(html)
-    assert re.search(r'class="unit-page__text strike">Rex is a dog\.</p>', html)
+    assert texts_of(parsed(html), ".unit-page__text.strike") == ["Rex is a dog."]
     assert "the validators refused every answer that was found" in visible_text(html)
 
 
