@@ -4,10 +4,8 @@ import hashlib
 import io
 import json
 import re
-import shutil
 import urllib.request
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -72,24 +70,6 @@ def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[
         assert again.api_key is None, "it is no first start"
         assert ask(again, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
         again.stop()
-
-
-def test_a_backup_moves_a_server_to_another_machine(tmp_path: Path, migrated_data: Callable[..., Path]) -> None:
-    file = tmp_path / "backup.zip"
-    with ServerProcess(migrated_data("old")) as server:
-        key = server.api_key
-        assert key
-        session_id, _ = ask(server, key, "My dog is called Rex.")
-        assert server.manage("backup", str(file))[0] == 0
-        server.stop()
-    shutil.rmtree(tmp_path / "old")
-    (tmp_path / "new").mkdir()
-    elsewhere = ServerProcess(tmp_path / "new")
-    code, output = elsewhere.manage("restore", str(file))
-    assert code == 0, output
-    with elsewhere as server:
-        assert ask(server, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
-        server.stop()
 
 
 def whole_database() -> bytes:

@@ -1,5 +1,6 @@
 """A stored database of a version: created by a small conversation, and read by later versions."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -53,4 +54,5 @@ def make_database(data: Path, target: Path) -> Path:
         kept = target / f"{MRPVM_VERSION}.zip"
         code, output = server.manage("backup", str(kept))
         assert code == 0, output
+    shutil.rmtree(data)  # the backup is all that another machine has
     return kept

@@ -2,10 +2,11 @@
 
 import asyncio
 import secrets
+import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import uvicorn
 from pytest_django import Settings
 
 from sessions_app.management.connections import LimitedConnection
+from tests.migrated import migrated_file
 from tests.server import ServerProcess
 
 KEY = "mrp_" + "c" * 32
@@ -25,11 +27,15 @@ TCP_ESTABLISHED = 1
 HEAD = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\n"
 
 
-@pytest.fixture
-def server(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, shared_directory: Path) -> Iterator[ServerProcess]:
     """Return a server with a client timeout of one second."""
-    with ServerProcess(migrated_data(), MRPVM_CLIENT_TIMEOUT_MS=str(SECONDS * 1000), MRPVM_API_KEY=KEY) as running:
+    data = tmp_path_factory.mktemp("data")
+    shutil.copyfile(migrated_file(shared_directory), data / "db.sqlite3")
+    with ServerProcess(data, MRPVM_CLIENT_TIMEOUT_MS=str(SECONDS * 1000), MRPVM_API_KEY=KEY) as running:
         yield running
+        running.stop()
+    assert "Traceback" not in running.output
 
 
 def connected(server: ServerProcess) -> socket.socket:
@@ -64,6 +70,7 @@ def drip(connection: socket.socket, piece: bytes) -> bytes:
     raise AssertionError("the server waits for ever")
 
 
+@pytest.mark.xdist_group("slow clients")  # of one server
 def test_a_client_that_is_too_slow_is_let_go(server: ServerProcess) -> None:
     with closing(connected(server)) as silent:
         assert silent.recv(1) == b"", "a connection without a request"
@@ -96,17 +103,15 @@ def test_a_client_that_is_too_slow_is_let_go(server: ServerProcess) -> None:
             f"/api/sessions/{made}/workspace/sources", content=pieces(), headers={"Content-Type": "application/json"}
         )
         assert sent.status_code == 200, "a body of a slow line"
-    assert "Traceback" not in server.output
 
 
+@pytest.mark.xdist_group("slow clients")  # of one server
 def test_a_client_that_reads_nothing_is_let_go(server: ServerProcess) -> None:
     request = f"GET /api/schema HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
     for count in (1, 20):  # the others wait in the pipeline
         with closing(connected(server)) as connection:
             connection.sendall(request * count)
             assert _is_ended(connection)
-    server.stop()
-    assert "Traceback" not in server.output
 
 
 @pytest.fixture
