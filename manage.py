@@ -1,13 +1,16 @@
 #!/usr/bin/env python
 """Django's command line for this server: `python manage.py help`."""
 
+import gc
 import os
 import sys
 
 
 def main() -> None:
     """Run the command that the arguments name."""
-    os.umask(0o077)  # as sessions_app/management/command_line.py
+    # As sessions_app/management/command_line.py:
+    os.umask(0o077)
+    gc.disable()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     from django.core.management import execute_from_command_line
 

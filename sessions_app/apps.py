@@ -1,5 +1,7 @@
 """The Django application: the conversation server."""
 
+import gc
+
 from django.apps import AppConfig
 
 
@@ -21,3 +23,6 @@ class SessionsConfig(AppConfig):
         name_secrets(configured_secrets())
         watch_users()
         install_plugins()
+        # What is imported by now lives as long as the process: no garbage collection needs to traverse it.
+        gc.freeze()
+        gc.enable()

@@ -1,5 +1,6 @@
 """The console script `mrpvm`: every management command, the server's own first."""
 
+import gc
 import os
 import sys
 
@@ -43,5 +44,6 @@ def _first_sentence(app: str, name: str) -> str:
 def main() -> None:
     """Run the command that the arguments name."""
     os.umask(0o077)  # what a command writes holds conversations, which are read through the server
+    gc.disable()  # until everything is imported, see sessions_app/apps.py
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     CommandLine(sys.argv).execute()
