@@ -26,6 +26,8 @@ from sessions_app.actions.upkeep.mending import (
 from sessions_app.queries.integrity import (
     Counter,
     Sequencer,
+    SessionCounter,
+    WrongCounter,
     impossible_statistics,
     layers_miscounted,
     layers_with_unindexed_units,
@@ -59,8 +61,7 @@ class Defect:
 def findings() -> Iterator[Defect]:
     """Yield the findings, check by check; every table is read once and nothing is written."""
     for check in (
-        _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _events, _messages,
-        _stuck_turns,
+        _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _stuck_turns,
         _counts, _layer_counts, _ownerless_layers, _unindexed_units, _statistics,
     ):  # fmt: skip
         yield from check()
@@ -125,36 +126,21 @@ _COUNTERS: tuple[Counter, ...] = ("unit_count", "remembered_count")
 
 
 def _sequences() -> Iterator[Defect]:
-    for sequencer in _SEQUENCERS:
-        wrong = sessions_behind(sequencer)
-        if wrong:
-            yield Defect(
-                check="sequences",
-                text=f"{_counted(wrong, 'session')} with rows beyond {sequencer}:"
-                f" {_named([counter.session_id for counter in wrong])}",
-                mend=partial(set_counters, sequencer, wrong),
-            )
+    for name in _SEQUENCERS:
+        yield from _wrong_counters("sequences", name, sessions_behind(name), f"{{}} with rows beyond {name}")
+    text = "events are missing in {}, whose open pages are then to load again"
+    yield from _wrong_counters("sequences", "compacted_sequence", sessions_with_lost_events(), text)
+    text = "messages are missing in {}, a backup may have them; mended, they count as removed"
+    yield from _wrong_counters("sequences", "removed_message_count", sessions_with_lost_messages(), text)
 
 
-def _events() -> Iterator[Defect]:
-    lost = sessions_with_lost_events()
-    if lost:
+def _wrong_counters(check: str, name: SessionCounter, wrong: Sequence[WrongCounter], text: str) -> Iterator[Defect]:
+    """Yield a finding if there are sessions with a wrong counter; `{}` in the text is replaced by their number."""
+    if wrong:
         yield Defect(
-            check="sequences",
-            text=f"events are missing in {_counted(lost, 'session')}, whose open pages are then to load again:"
-            f" {_named([counter.session_id for counter in lost])}",
-            mend=partial(set_counters, "compacted_sequence", lost),
-        )
-
-
-def _messages() -> Iterator[Defect]:
-    lost = sessions_with_lost_messages()
-    if lost:
-        yield Defect(
-            check="sequences",
-            text=f"messages are missing in {_counted(lost, 'session')}, a backup may have them; mended, they count as"
-            f" removed: {_named([counter.session_id for counter in lost])}",
-            mend=partial(set_counters, "removed_message_count", lost),
+            check=check,
+            text=f"{text.format(_counted(wrong, 'session'))}: {_named([counter.session_id for counter in wrong])}",
+            mend=partial(set_counters, name, wrong),
         )
 
 
@@ -167,14 +153,7 @@ def _stuck_turns() -> Iterator[Defect]:
 
 def _counts() -> Iterator[Defect]:
     for name in _COUNTERS:
-        wrong = sessions_miscounted(name)
-        if wrong:
-            yield Defect(
-                check="counts",
-                text=f"{name} is wrong in {_counted(wrong, 'session')}:"
-                f" {_named([counter.session_id for counter in wrong])}",
-                mend=partial(set_counters, name, wrong),
-            )
+        yield from _wrong_counters("counts", name, sessions_miscounted(name), f"{name} is wrong in {{}}")
 
 
 def _layer_counts() -> Iterator[Defect]:

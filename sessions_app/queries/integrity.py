@@ -27,6 +27,7 @@ type Sequencer = Literal["message_sequence", "turn_sequence", "event_sequence"]
 """A column of a session that counts the rows ever added."""
 type Counter = Literal["unit_count", "remembered_count"]
 """A column of a session that counts what it holds."""
+type SessionCounter = Sequencer | Counter | Literal["compacted_sequence", "removed_message_count"]
 
 
 class WrongCounter(NamedTuple):

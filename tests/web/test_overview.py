@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from unittest.mock import patch
 
 import pytest
 from django.test import Client
@@ -16,7 +15,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.actions.turns import counting
 from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.environment import Environment
@@ -38,9 +36,9 @@ from tests.web.page_scene import HOSTILE, admin_of_another_project, check_html, 
 OUTCOMES = ("answered", "no-answer", "failed", "quoted")
 
 
-def count() -> int:
+def count(seconds: float = 60.0) -> int:
     """Count the turns as the sweeper does."""
-    return count_ended_turns(lambda: None)
+    return count_ended_turns(lambda: None, seconds)
 
 
 def add(session: Session, at: datetime, outcome: str = "answered", **columns: object) -> ExplainabilityTurn:
@@ -112,14 +110,13 @@ class Counting(TestCase):
         project = ensure_default_project()
         session = new_session(project)
         now = timezone.now()
-        with patch.object(counting, "COUNTING_SECONDS", seconds):
-            for place, (hours, outcome, model) in enumerate(added):
-                add(session, now - timedelta(hours=hours), outcome, model=model)
-                if place % 3 == 0:
-                    count()
-            count()
-            while CountedTurns.objects.get().waiting_hours:
-                count()
+        for place, (hours, outcome, model) in enumerate(added):
+            add(session, now - timedelta(hours=hours), outcome, model=model)
+            if place % 3 == 0:
+                count(seconds)
+        count(seconds)
+        while CountedTurns.objects.get().waiting_hours:
+            count(seconds)
         span = SPANS["7d"]
         there = ExplainabilityTurn.objects.filter(created_at__gte=span.begins_at(now))
         whole = overview(project, span).whole

@@ -16,7 +16,7 @@ from sessions_app.models.turns.durations import duration_key
 
 TURNS_AT_ONCE = 200_000
 COUNTING_SECONDS = 20.0
-"""Time limit of a sweep, which leaves the rest for the next one."""
+"""Time limit in a sweep."""
 
 _HOUR = timedelta(hours=1)
 _COLUMNS = (
@@ -25,13 +25,14 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def count_ended_turns(pause: Callable[[], None]) -> int:
+def count_ended_turns(pause: Callable[[], None], seconds: float = COUNTING_SECONDS) -> int:
     """Count the turns that have ended since the last time; return how many, 0 where another process counts.
 
-    An hour is counted whole, so that it is right whatever was counted before.
+    An hour is counted whole, so that it is right whatever was counted before. After `seconds` the hours that are left
+    wait for the next call.
     """
     with alone_at("counting-turns") as hold:
-        return 0 if hold is None else _count_new(pause)
+        return 0 if hold is None else _count_new(pause, seconds)
 
 
 def mark_outdated(turn: ExplainabilityTurn) -> None:
@@ -45,7 +46,7 @@ def hour_of(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def _count_new(pause: Callable[[], None]) -> int:
+def _count_new(pause: Callable[[], None], seconds: float) -> int:
     counted, _ = CountedTurns.objects.get_or_create(pk=1)
     new = _new_turns(counted.newest_turn)
     outdated = TurnCounts.objects.filter(is_outdated=True).values_list("hour", flat=True)
@@ -58,7 +59,7 @@ def _count_new(pause: Callable[[], None]) -> int:
     while waiting:
         _count_hour(waiting.pop())
         pause()
-        if time.monotonic() - began >= COUNTING_SECONDS:
+        if time.monotonic() - began >= seconds:
             break
     _note(counted, waiting)
     return len(new)

@@ -1,19 +1,16 @@
 """Repairs of the command `doctor`; `actions/damage.py` repairs values that cannot be read."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from django.db import connection, transaction
 
 from sessions_app.layers import abandon
 from sessions_app.models import KnowledgeLayer, PluginStatistics, Session
-from sessions_app.queries.integrity import Counter, Sequencer, WrongCounter, lost_pointers
+from sessions_app.queries.integrity import SessionCounter, WrongCounter, lost_pointers
 
 
 @transaction.atomic
-def set_counters(
-    name: Sequencer | Counter | Literal["compacted_sequence", "removed_message_count"], wrong: Sequence[WrongCounter]
-) -> int:
+def set_counters(name: SessionCounter, wrong: Sequence[WrongCounter]) -> int:
     """Set a counter of these sessions to the value that matches their rows; return how many."""
     for counter in wrong:
         Session.objects.filter(pk=counter.pk).update(**{name: counter.value})
