@@ -6,7 +6,7 @@ gives the JSON form of any of them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from mrpvm.errors import ErrorRecord
 from mrpvm.wire import OPTIONAL, on_wire
@@ -15,11 +15,12 @@ ACTS = (
     "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
 )  # fmt: skip
 """Pragmatic acts."""
-ROLES = (
+Role = Literal[
     "Comparison", "Explanation", "Procedure", "Definition", "Evaluation", "Diagnostic", "Constraint", "Narrative",
     "Description",
-)  # fmt: skip
-"""Roles of a unit, case-sensitive."""
+]  # fmt: skip
+"""Role of a unit, case-sensitive."""
+ROLES: tuple[str, ...] = get_args(Role)
 RELATIONS = (
     "uses", "provides", "has_capability", "depends_on", "part_of", "instance_of", "relevant_for", "supports",
     "mentions", "about", "causes",
@@ -27,7 +28,8 @@ RELATIONS = (
 """Relations of a triple; new ones are never invented."""
 PHASE_SCOPES = ("sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame", "val-plugin")
 """Phases a unit may speak to."""
-KU_TYPES = ("atomic", "composite", "aggregate")
+KuType = Literal["atomic", "composite", "aggregate"]
+KU_TYPES: tuple[str, ...] = get_args(KuType)
 PLUGIN_TYPES = ("sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin")
 """The five families."""
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {

@@ -7,9 +7,10 @@ A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cite
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from mrpvm.english.small_talk import NOTED_OPENING
+from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire
 
@@ -54,53 +55,12 @@ def no_context(evidence: Sequence[Evidence]) -> Answer:
     )
 
 
-class SourceDocument(TypedDict):
-    """A unit that an answer looked at, and how well it fits."""
-
-    unitId: str
-    score: float
-    unit: Mapping[str, Any]
-
-
-class BaseSourceDocument(SourceDocument):
-    """The same of a base, with the source that it comes from."""
-
-    sourceId: str | None
-
-
-class GroupDocument(TypedDict):
-    """The answer to one intent."""
-
-    intentRef: int
-    act: str
-    intent: str
-    status: str
-    basis: str
-    confidence: float | None
-    reason: str
-    currentTurnContext: list[Mapping[str, Any]]
-    sessionSources: list[SourceDocument]
-    kbSources: list[BaseSourceDocument]
-    pluginOutput: Any
-    answerMarkdown: str
-    citedUnitIds: list[str]
-    grounded: bool
-    warnings: list[str]
-
-
-class AnswerDocument(TypedDict):
-    """What a turn answered, group by group."""
-
-    sessionId: str
-    groups: list[GroupDocument]
-
-
-def response_document(answer: Answer, session_id: str) -> AnswerDocument:
+def response_document(answer: Answer, session_id: str) -> ResponseDocument:
     """Return the structured result: one group per admitted intent, in intent order."""
     return {"sessionId": session_id, "groups": [_group_document(group) for group in answer.groups]}
 
 
-def _group_document(group: AnswerGroup) -> GroupDocument:
+def _group_document(group: AnswerGroup) -> ResponseGroup:
     return {
         "intentRef": group.intent_ref,
         "act": group.act,
@@ -124,7 +84,7 @@ def _of(group: AnswerGroup, *stores: str) -> list[EvidenceEntry]:
     return [entry for entry in group.evidence if entry.store in stores]
 
 
-def _source(entry: EvidenceEntry) -> SourceDocument:
+def _source(entry: EvidenceEntry) -> UsedSource:
     return {"unitId": entry.unit.id, "score": entry.score, "unit": to_wire(entry.unit)}
 
 

@@ -21,6 +21,19 @@ _NAME_CHARS = 100
 MODEL_CHARS = 200
 
 
+class RoleRecord(TypedDict):
+    """The model of a role."""
+
+    model: Annotated[str, "Empty for automatic."]
+
+
+class OverrideRecord(TypedDict, total=False):
+    """What one plugin uses instead: one of the two."""
+
+    model: str
+    role: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
     """What one plugin uses instead: a model, or the model of a role."""
@@ -28,7 +41,7 @@ class Override:
     model: str | None = None
     role: str | None = None
 
-    def as_record(self) -> dict[str, str]:
+    def as_record(self) -> OverrideRecord:
         """Return the override as stored data."""
         return {"model": self.model} if self.model is not None else {"role": self.role or ""}
 
@@ -45,8 +58,8 @@ DEFAULT_OVERRIDES: Mapping[str, Override] = {
 class ModelTable(TypedDict):
     """Which model answers in which role."""
 
-    roles: Annotated[Mapping[str, Any], "By role: `{model}`, empty for automatic."]
-    pluginOverrides: Annotated[Mapping[str, Any], "By plugin id: `{role}` or `{model}`."]
+    roles: Annotated[Mapping[str, RoleRecord], "By role."]
+    pluginOverrides: Annotated[Mapping[str, OverrideRecord], "By plugin id."]
     temperature: float | None
     thinkingLevel: Annotated[str | None, "Null leaves it to the provider."]
     verbosity: Annotated[str | None, "Null leaves it to the provider."]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from mrpvm.english.text import stem
 from mrpvm.errors import ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
+from mrpvm.trace.response import ResponseGroup, UnitValue, sources_of, units_of
 from mrpvm.values import Selection
 
 type Aspect = Literal["", "context", "choice", "state", "base"]
@@ -59,7 +60,7 @@ class VerdictInput:
     basis: str
     message: str
     error: ErrorRecord | None = None
-    groups: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[ResponseGroup] = ()
     report: Mapping[str, Any] = field(default_factory=dict)
     events: Sequence[Event] = ()
     base: MountedBase | None = None
@@ -213,7 +214,9 @@ def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 
 def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
-    units_by_id = {unit["id"]: unit for group in turn.groups for unit in _units(group) if not unit.get("childUnitIds")}
+    units_by_id = {
+        unit["id"]: unit for group in turn.groups for unit in units_of(group) if not unit.get("childUnitIds")
+    }
     if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
         yield VerdictReason(text=f"{knows} that shares a word with the question", aspect="context")
@@ -231,7 +234,7 @@ def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
         yield VerdictReason(text=f"the mounted base {turn.base.name} is empty", aspect="base")
 
 
-def _disagreeing(groups: Sequence[Mapping[str, Any]]) -> Iterable[VerdictReason]:
+def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return what two sources say in the same place, of the first two that differ."""
     for group in groups:
         sourced = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
@@ -257,7 +260,7 @@ def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
     yield from _influences(turn, is_weak=False)
 
 
-def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> VerdictReason:
+def _cited_clause(cited: Sequence[tuple[UnitValue, str]]) -> VerdictReason:
     units = list(dict.fromkeys(unit["id"] for unit, _ in cited))
     sources = list(dict.fromkeys(source for _, source in cited))
     count = "one sentence" if len(units) == 1 else f"{len(units)} sentences"
@@ -265,14 +268,14 @@ def _cited_clause(cited: Sequence[tuple[Mapping[str, Any], str]]) -> VerdictReas
     return VerdictReason(text=f"by {count} of {_listed(sources)}", unit_id=unit_id, aspect="" if unit_id else "context")
 
 
-def contradictions(groups: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+def contradictions(groups: Sequence[ResponseGroup]) -> Mapping[str, str]:
     """Return by id what units say against cited ones, or against each other where nothing was answered."""
     solved = [group for group in groups if group["status"] != "no-context"]
     clauses = _contradicted(solved) if solved else _disagreeing(groups)
     return {clause.unit_id: clause.text for clause in clauses}
 
 
-def _contradicted(groups: Sequence[Mapping[str, Any]]) -> Iterable[VerdictReason]:
+def _contradicted(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return what another source says in the place of what was cited, the best of each source."""
     for group in groups:
         cited = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
@@ -311,7 +314,7 @@ def _last_solver(events: Sequence[Event]) -> str:
     return solvers[-1] if solvers else ""
 
 
-def _reasons(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+def _reasons(groups: Sequence[ResponseGroup]) -> list[str]:
     """Return what decided first in each group without an answer, each reason once."""
     reasons = [
         (group.get("reason") or "").partition(";")[0].removeprefix("refused: ").strip()
@@ -321,28 +324,22 @@ def _reasons(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(filter(None, reasons)))
 
 
-def _sourced(group: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
+def _sourced(group: ResponseGroup) -> list[tuple[UnitValue, str]]:
     """Return the units that a group was answered from, each with the words for its source."""
     current = [(unit, _MESSAGE) for unit in group.get("currentTurnContext", ())]
-    entries = (*group.get("sessionSources", ()), *group.get("kbSources", ()))
-    return current + [(entry["unit"], _source(entry["unit"])) for entry in entries]
+    return current + [(source["unit"], _source(source["unit"])) for source in sources_of(group)]
 
 
-def _units(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [unit for unit, _ in _sourced(group)]
-
-
-def _source(unit: Mapping[str, Any]) -> str:
+def _source(unit: UnitValue) -> str:
     return _CONVERSATION if unit.get("sourceId") == "session" else unit.get("sourceName") or unit.get("sourceId") or ""
 
 
-def _said(unit: Mapping[str, Any]) -> str:
+def _said(unit: UnitValue) -> str:
     return unit.get("claim") or unit.get("textBody") or ""
 
 
-def _cited(group: Mapping[str, Any]) -> Sequence[str]:
-    cited: Sequence[str] = group.get("citedUnitIds", ())
-    return cited
+def _cited(group: ResponseGroup) -> Sequence[str]:
+    return group.get("citedUnitIds", ())
 
 
 def _words(text: str) -> list[str]:

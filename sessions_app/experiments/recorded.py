@@ -14,6 +14,7 @@ from mrpvm.conversation.summary import PlacedMessage, Summary
 from mrpvm.errors import Conflict
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import PluginFinished, Record, event_of, said
+from mrpvm.trace.response import ResponseGroup, UnitValue
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
 from mrpvm.wire import from_wire
 from sessions_app.layers import EffectiveView, LayersGone, Marks, SeenLayers, past_view
@@ -298,8 +299,8 @@ def _answer_of(turn: ExplainabilityTurn) -> Answer:
     return Answer(groups=tuple(_group_of(group) for group in (turn.response_document or {}).get("groups", ())))
 
 
-def _group_of(group: Mapping[str, Any]) -> AnswerGroup:
-    def entry(unit: Mapping[str, Any], store: Store) -> EvidenceEntry:
+def _group_of(group: ResponseGroup) -> AnswerGroup:
+    def entry(unit: UnitValue, store: Store) -> EvidenceEntry:
         return EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
 
     return AnswerGroup(

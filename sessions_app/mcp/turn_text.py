@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mrpvm.trace.graph import Graph, GraphExecution, GraphFrame
+from mrpvm.trace.response import units_of
 from sessions_app.mcp.texts import line, milliseconds, moment
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import registry as turns
@@ -91,9 +92,9 @@ def _ledger(turn: ExplainabilityTurn) -> Iterator[str]:
     steps = turns.unit_events(turn)
     cited = set(turns.cited_unit_ids(turn))
     texts = {
-        entry["unitId"]: entry["unit"].get("claim") or entry["unit"].get("procedure") or ""
+        unit["id"]: unit["claim"] or unit.get("procedure") or ""
         for group in (turn.response_document or {}).get("groups", ())
-        for entry in (*group["currentTurnContext"], *group["sessionSources"], *group["kbSources"])
+        for unit in units_of(group)
     }
     for unit_id in sorted(cited):
         yield f"Cites {unit_id}: {line(texts.get(unit_id, ''))}"

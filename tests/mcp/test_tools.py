@@ -10,9 +10,12 @@ from pytest_django import Settings
 
 from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
 from sessions_app.mcp import reading
 from sessions_app.models import Project, Session
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+from sessions_app.turns.call import TurnCall
 from tests.live import LiveServer
 from tests.mcp.conftest import Agent
 from tests.planted import planted_secrets
@@ -74,6 +77,13 @@ def test_an_agent_walks_from_a_list_to_a_cause(agent: Callable[..., Agent], talk
     life = viewer.text("explain_unit", session_id=session_id, unit_id=cited[1])
     assert f"cited in {talked['turn_id']}" in life
     assert "Came from: turn req-" in life
+
+
+def test_a_turn_that_asked_of_its_own_message_is_explained(agent: Callable[..., Agent], project: Project) -> None:
+    call = TurnCall(message="My cat is called Tom. What is my cat called?")
+    turn = answer_message(create_session(project), call).turn
+    named = {"session_id": turn.session.session_id, "turn_id": turn.request_id}
+    assert re.search(r"Cites \S+: My cat is called Tom\.", agent("viewer").text("read_turn", **named))
 
 
 def test_resources_are_what_the_tools_read(agent: Callable[..., Agent], talked: dict[str, str]) -> None:

@@ -19,6 +19,7 @@ from mrpvm.conversation.summary import SummaryRecord
 from mrpvm.errors import ErrorRecord
 from mrpvm.llm.redaction import redacted_json, secrets_remembered, without_secrets
 from mrpvm.llm.roles import ModelTable
+from mrpvm.trace.response import ResponseDocument
 from sessions_app.api.knowledge.responses import SourceObject
 from sessions_app.api.sessions.content_payloads import (
     memory_payload,
@@ -38,7 +39,6 @@ from sessions_app.queries.sessions.lookups import messages, mounts, units
 from sessions_app.queries.sessions.memory import remembered_by
 from sessions_app.queries.sessions.remembered import all_remembered
 from sessions_app.queries.turns.registry import registry
-from sessions_app.queries.turns.response_documents import ResponseDocument
 
 FORMAT_VERSION = 1
 

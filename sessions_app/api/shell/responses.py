@@ -9,13 +9,13 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.contracts import PlannerHints
 from mrpvm.llm.roles import ModelTable
+from mrpvm.trace.response import UnitValue
 from mrpvm.values import PLUGIN_TYPES
 from sessions_app.api.shell.shapes import WireTime
 from sessions_app.field_notes import Between, OneOf
 from sessions_app.interchange.audit_files import AuditEntryObject
 from sessions_app.models import QuotaKind, RetentionKind, StorageKind
 from sessions_app.queries.settings.model_roles import SessionModelTable
-from sessions_app.queries.turns.response_documents import UnitValue
 
 
 class ErrorObject(TypedDict):

@@ -6,12 +6,12 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from mrpvm.commands.result import CommandEnvelope
 from mrpvm.trace.record import ExecutionTrace
+from mrpvm.trace.response import ResponseDocument
 from mrpvm.values import BASES
 from sessions_app.api.shell.responses import PageObject
 from sessions_app.field_notes import Between, OneOf
 from sessions_app.interchange.turn_files import ListedTurn
 from sessions_app.queries.turns.entries import TurnEntry
-from sessions_app.queries.turns.response_documents import ResponseDocument
 
 
 class CompletionMessage(TypedDict):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Prefetch, Q, QuerySet, Subquery
 
+from mrpvm.trace.response import ResponseDocument
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -21,7 +22,6 @@ from sessions_app.queries.search.filter_language import Filter
 from sessions_app.queries.search.results import session_turns
 from sessions_app.queries.sessions.lookups import mounts
 from sessions_app.queries.turns.outcomes import outcome
-from sessions_app.queries.turns.response_documents import ResponseDocument
 
 EXCHANGES_SHOWN = 30
 IMPORTED_SHOWN = 100

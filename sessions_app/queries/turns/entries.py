@@ -7,13 +7,13 @@ from typing import Annotated, Any, TypedDict
 from mrpvm.commands.result import CommandEnvelope
 from mrpvm.errors import ErrorRecord
 from mrpvm.trace.record import ExecutionTrace
+from mrpvm.trace.response import ResponseDocument
 from mrpvm.trace.verdict import LEADS, Verdict
 from mrpvm.values import BASES
 from mrpvm.wire import to_wire
 from sessions_app.field_notes import OneOf
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, all_details
-from sessions_app.queries.turns.response_documents import ResponseDocument
 
 
 class VerdictClause(TypedDict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import batched
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -16,12 +16,12 @@ from mrpvm.errors import NotFound
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, Record, event_of
 from mrpvm.trace.graph import Graph, fold_graph
+from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, sources_of
 from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.named_sql import select_turn
 from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
-from sessions_app.queries.turns.response_documents import EvidenceUnit, ResponseDocument, ResponseGroup, UsedSource
 
 _DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
 _TURNS_A_QUERY = 500
@@ -365,7 +365,7 @@ def deciding_reasons(document: ResponseDocument | None) -> list[str]:
     return [group["reason"] for group in (document["groups"] if document else ()) if group.get("reason")]
 
 
-def evidence(document: ResponseDocument | None) -> list[EvidenceUnit]:
+def evidence(document: ResponseDocument | None) -> list[UnitValue]:
     """Return the units that a response document's groups found in the session and its bases, the best score first.
 
     Statements only, each once: what a section or a source says as a whole repeats them.
@@ -373,17 +373,13 @@ def evidence(document: ResponseDocument | None) -> list[EvidenceUnit]:
     return _evidence(document["groups"] if document else ())
 
 
-def unanswered_evidence(document: ResponseDocument | None) -> list[EvidenceUnit]:
+def unanswered_evidence(document: ResponseDocument | None) -> list[UnitValue]:
     """Return the same of the groups without an answer."""
     groups = document["groups"] if document else ()
     return _evidence([group for group in groups if group["status"] == "no-context"])
 
 
-def _evidence(groups: Sequence[ResponseGroup]) -> list[EvidenceUnit]:
-    # An imported turn's groups name neither kind of source.
-    entries: list[UsedSource] = [
-        entry for group in groups for entry in (*group.get("sessionSources", ()), *group.get("kbSources", ()))
-    ]
-    entries.sort(key=lambda entry: -entry["score"])
-    units = {entry["unitId"]: cast("EvidenceUnit", entry["unit"]) for entry in entries}
+def _evidence(groups: Sequence[ResponseGroup]) -> list[UnitValue]:
+    sources = sorted((source for group in groups for source in sources_of(group)), key=lambda source: -source["score"])
+    units = {source["unitId"]: source["unit"] for source in sources}
     return [unit for unit in units.values() if not unit.get("childUnitIds")]

@@ -9,10 +9,10 @@ from django.utils.http import urlencode
 
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
+from mrpvm.trace.response import ResponseDocument
 from mrpvm.values import Selection
 from sessions_app.experiments.changes import Changes
 from sessions_app.queries.turns.registry import evidence
-from sessions_app.queries.turns.response_documents import ResponseDocument
 from sessions_app.web.shell.words import STORES
 
 WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization": False}

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from mrpvm.trace.response import ResponseDocument
 from sessions_app.queries.turns.registry import unanswered_evidence
-from sessions_app.queries.turns.response_documents import ResponseDocument
 from sessions_app.web.shell.words import STORES
 
 CLOSEST_SHOWN = 3

@@ -10,10 +10,10 @@ from typing import Any
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from mrpvm.trace.response import ResponseDocument
 from sessions_app.models import ExplainabilityTurn, KBMount, Message, Session, TurnRating
 from sessions_app.queries.sessions.pages import Conversation, conversation, newest_mounts
 from sessions_app.queries.turns.outcomes import NOTED, NOTHING_ASKED, outcome
-from sessions_app.queries.turns.response_documents import ResponseDocument
 from sessions_app.turns.live_draft import Draft, draft_of
 from sessions_app.web.sessions.closest import ClosestStatement, closest
 from sessions_app.web.shell.prose import prose

@@ -8,7 +8,15 @@ from urllib.parse import urlsplit
 from mrpvm import registry
 from mrpvm.llm.endpoint import EndpointConfig
 from mrpvm.llm.local_model import weights_path
-from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, ModelTable, Override
+from mrpvm.llm.roles import (
+    DEFAULT_OVERRIDES,
+    THINKING_LEVELS,
+    VERBOSITIES,
+    ModelTable,
+    Override,
+    OverrideRecord,
+    RoleRecord,
+)
 from sessions_app.language_model import configuration, local_model
 
 _ROLE_WORDS: Mapping[str, str] = {
@@ -92,7 +100,7 @@ def roles_context(config: ModelTable) -> dict[str, Any]:
     }
 
 
-def _override(plugin_id: str, name: str, stored: Mapping[str, str]) -> OverrideField:
+def _override(plugin_id: str, name: str, stored: OverrideRecord) -> OverrideField:
     choice = f"{BY_ROLE}{stored['role']}" if stored.get("role") else BY_MODEL if "model" in stored else ""
     return OverrideField(plugin_id=plugin_id, name=name, choice=choice, model=stored.get("model", ""))
 
@@ -112,14 +120,18 @@ def _endpoint(where: EndpointConfig) -> dict[str, Any]:
 
 def table_of(form: Mapping[str, str]) -> ModelTable:
     """Return the table that a form's fields state, unchecked; fields are named as the template names them."""
-    roles = {name.removeprefix("role-"): {"model": value} for name, value in form.items() if name.startswith("role-")}
-    overrides = {}
+    roles: dict[str, RoleRecord] = {
+        name.removeprefix("role-"): {"model": value} for name, value in form.items() if name.startswith("role-")
+    }
+    overrides: dict[str, OverrideRecord] = {}
     for name, choice in form.items():
         plugin_id = name.removeprefix("override-")
         if plugin_id == name or not choice:
             continue
-        own = {"role": choice.removeprefix(BY_ROLE)} if choice.startswith(BY_ROLE) else None
-        overrides[plugin_id] = own or {"model": form.get(f"model-{plugin_id}", "")}
+        if choice.startswith(BY_ROLE):
+            overrides[plugin_id] = {"role": choice.removeprefix(BY_ROLE)}
+        else:
+            overrides[plugin_id] = {"model": form.get(f"model-{plugin_id}", "")}
     return {
         "roles": roles,
         "pluginOverrides": overrides,

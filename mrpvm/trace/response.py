@@ -1,31 +1,26 @@
 """What a turn stores of its answer."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from mrpvm.values import BASES, KU_TYPES, ROLES
-from sessions_app.field_notes import OneOf
+from mrpvm.values import Basis, KuType, Role
 
 
 class UnitValue(TypedDict):
     """A knowledge unit; further fields as the unit has them."""
 
     id: str
-    kuType: Annotated[str, OneOf(KU_TYPES)]
-    role: Annotated[str, OneOf(ROLES)]
+    kuType: KuType
+    role: Role
     topic: str
     claim: str | None
+    procedure: NotRequired[str | None]
+    textBody: NotRequired[str | None]
+    sourceId: NotRequired[str]
+    sourceName: NotRequired[str | None]
+    childUnitIds: NotRequired[list[str]]
     phaseScopes: list[str]
     hash: str
-
-
-class EvidenceUnit(UnitValue, total=False):
-    """A unit as evidence, with those of its further fields that pages show."""
-
-    sourceId: str
-    sourceName: str | None
-    textBody: str | None
-    childUnitIds: list[str]
 
 
 class UsedSource(TypedDict):
@@ -48,8 +43,8 @@ class ResponseGroup(TypedDict):
     intentRef: int
     act: str
     intent: str
-    status: Annotated[str, OneOf(("answered", "no-context", "plugin-error"))]
-    basis: Annotated[str, OneOf(BASES)]
+    status: Literal["answered", "no-context", "plugin-error"]
+    basis: Basis
     confidence: Annotated[float | None, "How likely the shown text answers, if it is known."]
     reason: Annotated[str, "What decided."]
     currentTurnContext: list[UnitValue]
@@ -67,3 +62,13 @@ class ResponseDocument(TypedDict):
 
     sessionId: str
     groups: list[ResponseGroup]
+
+
+def sources_of(group: ResponseGroup) -> list[UsedSource]:
+    """Return the units of the session and its bases; an imported turn's group names neither."""
+    return [*group.get("sessionSources", ()), *group.get("kbSources", ())]
+
+
+def units_of(group: ResponseGroup) -> list[UnitValue]:
+    """Return all units that an answer looked at, those of its own message first."""
+    return [*group.get("currentTurnContext", ()), *(source["unit"] for source in sources_of(group))]
