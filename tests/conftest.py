@@ -4,8 +4,10 @@ import gc
 import os
 import secrets
 import shutil
+import ssl
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from time import time
 
@@ -153,6 +155,14 @@ def quick_passwords() -> None:
 def static_files_when_asked_for() -> None:
     """Look for a static file on request. Otherwise every test client lists all of them first."""
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_tls_context() -> Iterator[None]:
+    """Read the certificates once. HTTP clients read them when they are made, and tests make hundreds for plain HTTP."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

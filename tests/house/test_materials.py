@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 from pip_requirements_parser import RequirementsFile
@@ -24,6 +25,7 @@ def digests(component: dict[str, Any]) -> set[str]:
     return {each["content"] for each in component["hashes"]}
 
 
+@pytest.mark.xdist_group("mcp")  # one process imports jsonschema, in a second
 def test_the_bill_of_materials_is_valid_cyclonedx() -> None:
     from cyclonedx.schema import SchemaVersion  # takes a second to import
     from cyclonedx.validation.json import JsonStrictValidator
