@@ -49,6 +49,10 @@ _KEY_OF = r"""(?:
     |(?<=private|account|signing)|(?<=(?:private|account|signing)[-_\ ])
 )"""
 
+_SCHEME = r"(?:(?:basic|bearer|digest|token|apikey)\s+)?"
+# A variable in the place of the secret, as the examples of a documentation have it, is none.
+_VARIABLE = r"""(?-i:\$(?:[A-Z_][A-Z0-9_]{0,60}|\{[A-Z_][A-Z0-9_]{0,60}\})(?![^\s'",\\]))"""
+
 # Forms of secrets: lower-case literals, one of which begins each occurrence, and the pattern tried there. The group
 # that matches is the secret, without groups the whole.
 _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -56,7 +60,7 @@ _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mrp_", "sk_"), _BEGINS + r"(?:mrp|sk)_[A-Za-z0-9_-]{8,}"),  # this server, Stripe
     (("rk_live_", "rk_test_", "whsec_"), _BEGINS + r"(?:rk_(?:live|test)|whsec)_[A-Za-z0-9]{8,}"),  # Stripe
     (("eyj",), _BEGINS + r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"),  # JSON web token
-    (("bearer",), r"""bearer\s+(?=[^\s'",\\]{0,60}[\d_+/=~]|[^\s'",\\]{20})([^\s'",\\]{8,})"""),
+    (("bearer",), rf"""bearer\s+(?!{_VARIABLE})(?=[^\s'",\\]{{0,60}}[\d_+/=~]|[^\s'",\\]{{20}})([^\s'",\\]{{8,}})"""),
     (("://",), r"://([^\s:/@]*:[^\s/@]+)(?=@)"),  # an account in an address
     (("?key=", "&key="), r"""[?&]key=([^\s&'"\\]+)"""),
     (("token=", "password="), r"""(?<=[?&])(?:token|password)=([^\s&'"\\]+)"""),
@@ -83,8 +87,8 @@ _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("http",), r"""https?://(?:[a-z0-9-]+\.)*supabase\.co(?![a-z0-9-]|\.[a-z0-9])(?::\d+)?(?:/[^\s?\#'"<>\\]*)?"""),
     (
         ("authorization",),
-        r"""authorization(?:\\{0,7}["'])?\s{0,3}[:=,]\s{0,3}(?:\\{0,7}["'])?(?:(?:basic|bearer|digest|token|apikey)\s+)?"""
-        r"""([^\s"'\\,]{4,})""",
+        r"""authorization(?:\\{0,7}["'])?\s{0,3}[:=,]\s{0,3}(?:\\{0,7}["'])?"""
+        rf"""(?!{_SCHEME}{_VARIABLE}){_SCHEME}([^\s"'\\,]{{4,}})""",
     ),
     (("cookie",), r"""cookie(?:\\{0,7}["'])?\s{0,3}[:,]\s{0,3}(?:\\{0,7}["'])?([^\s"'\\=;]{1,80}=[^"'\\\n]{1,4000})"""),
     (

@@ -117,8 +117,8 @@ def _check_whole(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
         raise forgotten(since)
     if any(REDACTED in text for text in texts):
         raise NotReplayable(
-            "Secrets were blacked out of what this turn was told, and what is left is read differently. It cannot be"
-            " run again.",
+            "Secrets were redacted in what this turn was told, and what is left is read differently. It cannot be run"
+            " again.",
             "secrets",
             turn.created_at,
         )

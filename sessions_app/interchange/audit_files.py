@@ -27,7 +27,7 @@ class AuditEntryObject(TypedDict):
     address: Annotated[str, "The caller's IP address; empty for the server."]
     request_id: Annotated[str, "As the log names the request."]
     subject: str
-    facts: Annotated[Mapping[str, Any], "What else is known; secrets are blacked out."]
+    facts: Annotated[Mapping[str, Any], "What else is known; secrets are redacted."]
 
 
 def entry_record(entry: AuditEntry) -> AuditEntryObject:
