@@ -17,6 +17,7 @@ from mrpvm.kernel.deliberation import POLICIES, AnswerCandidate, Deliberation, c
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.records import (
     comparison_state,
+    record_citations,
     record_comparison,
     record_failure,
     record_promotion,
@@ -278,6 +279,7 @@ def _conclude(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[FrameR
         branch, answer, planner_id = search.weak
     else:
         raise ValidationRejected("Every answer was rejected.", details={"stage": "validation"})
+    record_citations(run, frame, branch, answer)
     closure = closure_of(state, selected, comparisons)
     return FrameResult(
         answer=answer,

@@ -19,7 +19,7 @@ from mrpvm.trace.events import (
     SeedAdmitted,
     UnitsJudged,
 )
-from mrpvm.values import Intent, LedgerEntry, Seed
+from mrpvm.values import Answer, Intent, LedgerEntry, Seed
 
 
 def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: Sequence[Seed]) -> tuple[Seed, ...]:
@@ -125,7 +125,7 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
 
 
 def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, state: Deliberation) -> None:
-    """Record the candidate that gives the frame's answer, and the units that it cites.
+    """Record the candidate that gives the frame's answer.
 
     Other candidates that reach the minimum strength stay suspended; the rest are superseded.
     """
@@ -135,12 +135,17 @@ def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, stat
     for item in others:
         if item not in state.valid:
             record_failure(run, frame, item.branch, "superseded", None)
-    cited = dict.fromkeys(unit_id for group in selected.answer.groups for unit_id in group.cited_unit_ids)
+
+
+def record_citations(run: TurnRun, frame: Frame, branch: Branch, answer: Answer) -> None:
+    """Record the units that the frame's answer cites, also where it only quotes the closest passage."""
+    cited = dict.fromkeys(unit_id for group in answer.groups for unit_id in group.cited_unit_ids)
     if cited:
-        evidence = selected.branch.view.evidence
-        stores = {entry.unit.id: entry.store for item in evidence for entry in item.entries}
-        rows = tuple(LedgerEntry(unit_id=unit_id, step="cited", store=stores[unit_id]) for unit_id in cited)
-        run.emit(UnitsJudged(frame_id=frame.id, execution_id=selected.branch.execution.id, rows=rows))
+        stores = {entry.unit.id: entry.store for item in branch.view.evidence for entry in item.entries}
+        # No validator has looked at what a refusal cites.
+        known = [unit_id for unit_id in cited if unit_id in stores]
+        rows = tuple(LedgerEntry(unit_id=unit_id, step="cited", store=stores[unit_id]) for unit_id in known)
+        run.emit(UnitsJudged(frame_id=frame.id, execution_id=branch.execution.id, rows=rows))
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> FrameState:

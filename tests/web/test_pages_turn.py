@@ -138,6 +138,16 @@ def test_the_ledger_names_offered_and_cited_units_and_turn(reader: Client, answe
     assert any("My cat is called Tom." in row.text() and "cited" not in row.text() for row in rows)
 
 
+def test_the_ledger_counts_what_a_quoted_passage_cites(reader: Client, live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "She moved there in 2018 because of her husband's job.")
+    quoted = talk(session, "What is the name of her husband?")
+    assert quoted.answer_basis == "quoted"
+    rows = parsed(get(reader, quoted, "turn-context")).css('tr[id^="ledger-"]')
+    assert "cited" in " ".join(rows[0].text().split())
+    assert "1 cited" in visible_text(get(reader, quoted, "turn-context"))
+
+
 def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
     session = create_session(live_project)
     added = visible_text(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
