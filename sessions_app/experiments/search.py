@@ -517,4 +517,5 @@ def _short(text: str) -> str:
 
 
 def _quoted(outcome: TrialOutcome) -> str:
-    return _short(outcome.answer).rstrip(".") or "no answer"
+    answer = _short(outcome.answer).rstrip(".")
+    return f"“{answer}”" if answer else "no answer"

@@ -115,6 +115,17 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
     assert str(turn.session.turns.count()) == "3"
 
 
+def test_a_trial_names_its_outcome_as_the_lists_do(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "She moved there in 2018 because of her husband's job.")
+    quoted = talk(session, "What is the name of her husband?")
+    client = member_client(live_project)
+    made = client.post(address(quoted, "turn-try-run"), {"message": "My dog is called Rex.", "kb": "kb-balanced"})
+    page = parsed(settled(client, made.url))
+    assert texts_of(page, '[data-label="Outcome"]') == ["Closest passage", "Noted"]
+    assert "KB plugin: kb-balanced" in texts_of(page, '[data-label="Changes"]')[1]
+
+
 def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
     form = client.get(link_of(get(client, turn, "turn-diagnosis"), "When did the answer change?")).text

@@ -7,12 +7,15 @@ from django.urls import reverse
 
 from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
+from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
 from sessions_app.web.experiments.described import described
+from sessions_app.web.sessions.conversation import turn_tone
+from sessions_app.web.shell.words import OUTCOMES
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 SHOWN_AT_ONCE = 200
-_TONES = {"succeeded": Tone.OK, "waiting": Tone.ACTIVE, "failed": Tone.ERROR}
+_TONES = {"waiting": Tone.ACTIVE, "failed": Tone.ERROR}
 _EXPERIMENT_TONES = {"running": Tone.ACTIVE, "finished": Tone.OK, "failed": Tone.ERROR}
 _STAGES = ("planner", "seedDetector", "kb", "goalSolver")
 
@@ -23,7 +26,7 @@ class TrialColumn:
 
     number: int
     changes: tuple[str, ...]
-    status: str
+    outcome: str
     tone: Tone
     answer: str
     same_answer: bool
@@ -95,8 +98,8 @@ def _recorded(experiment: Experiment) -> TrialColumn | None:
     return TrialColumn(
         number=0,
         changes=(),
-        status=turn.answer_status if turn.status == "succeeded" and turn.answer_status else turn.status,
-        tone=_TONES.get(turn.status, Tone.WARN),
+        outcome=OUTCOMES[listed_outcome(turn)],
+        tone=turn_tone(turn),
         answer=answer_of(turn) or (turn.error or {}).get("message", ""),
         same_answer=True,
         basis=turn.answer_basis,
@@ -113,6 +116,7 @@ def _recorded(experiment: Experiment) -> TrialColumn | None:
 
 
 def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before: str | None) -> TrialColumn:
+    answered = trial.trace if trial.status == Trial.Status.SUCCEEDED else None
     again = ""
     if experiment.turn is not None:
         address = reverse("turn-try", args=[experiment.session.session_id, experiment.turn.request_id])
@@ -120,8 +124,8 @@ def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before:
     return TrialColumn(
         number=trial.position,
         changes=changes,
-        status=trial.answer_status if trial.status == "succeeded" and trial.answer_status else trial.status,
-        tone=_TONES.get(trial.status, Tone.WARN),
+        outcome=OUTCOMES[listed_outcome(answered)] if answered else trial.get_status_display(),
+        tone=turn_tone(answered) if answered else _TONES.get(trial.status, Tone.WARN),
         answer=trial.answer or (trial.error or {}).get("message", ""),
         same_answer=trial.answer == before,
         basis=trial.basis,

@@ -8,7 +8,7 @@ from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.sessions.pages import known_units
 
 _UNIT_CHARS = 80
-_STAGES = {"planner": "planner", "seedDetector": "detector", "kb": "retriever", "goalSolver": "solver"}
+_STAGES = {"planner": "planner", "seedDetector": "seed detector", "kb": "KB plugin", "goalSolver": "goal solver"}
 _WORDS: Mapping[str, str] = {
     "message": "message", "deliberationLevel": "level", "grounding": "grounding", "systemPrompt": "system prompt",
     "model": "model", "persona": "persona", "agent": "agent", "style": "style",
