@@ -66,6 +66,14 @@ def test_the_command_shows_and_removes(talked: Session) -> None:
     assert not Session.objects.filter(pk=talked.pk).exists()
 
 
+def test_nothing_is_forgotten_where_nobody_can_type(talked: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    with pytest.raises(CommandError, match=r"Nothing was forgotten.*--confirm"):
+        call_command("forget", "session", talked.session_id, stdout=StringIO())
+    assert Session.objects.filter(pk=talked.pk).exists()
+    assert talked.project.forgettings.get().status == "cancelled"
+
+
 def test_the_command_tries_and_searches(talked: Session) -> None:
     def said(*arguments: str) -> str:
         told = StringIO()

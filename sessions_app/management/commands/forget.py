@@ -66,10 +66,14 @@ class Command(BaseCommand):
                 cancel_act(act)
                 return
             confirm = options["confirm"]
-            if confirm is None:
-                confirm = input(f"Nothing brings it back. Type “{name_of(act)}” to forget it: ")
             try:
+                if confirm is None:
+                    confirm = input(f"Nothing brings it back. Type “{name_of(act)}” to forget it: ")
                 act = self._ended(start_removal(act, confirm))
+            except (EOFError, KeyboardInterrupt):
+                cancel_act(act)
+                message = f"Nothing was forgotten. Type the name, or add --confirm “{name_of(act)}”."
+                raise CommandError(message) from None
             except MRPError:
                 cancel_act(act)
                 raise
