@@ -9,6 +9,7 @@ from django.http import Http404
 from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
@@ -190,7 +191,7 @@ def _field_errors(detail: Any) -> tuple[str, Mapping[str, Any]]:
     name, first = next(iter(fields.items()))
     while isinstance(first, dict | list) and first:
         first = next(iter(first.values())) if isinstance(first, dict) else first[0]
-    return f"{name}: {first}", {"fields": fields}
+    return str(first) if name == api_settings.NON_FIELD_ERRORS_KEY else f"{name}: {first}", {"fields": fields}
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
