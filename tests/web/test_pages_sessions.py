@@ -39,7 +39,7 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     html = client.get("/").text
     assert "No conversation yet" in visible_text(html)
     assert "curl http://testserver/api/chat/completions" in visible_text(html)
-    assert 'base_url="http://testserver/api"' in visible_text(html)
+    assert 'base_url="http://testserver/v1"' in visible_text(html)
     assert not parsed(html).css('[role="search"]')
 
 
