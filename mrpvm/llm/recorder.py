@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NotRequired, TypedDict
 
+from mrpvm.errors import ErrorRecord
 from mrpvm.llm.chain import storable_body
 from mrpvm.llm.redaction import redacted
 from mrpvm.llm.trace_context import TraceContext
@@ -25,7 +26,7 @@ class ModelResponse(TypedDict, total=False):
     text: str
     finishReason: str
     usage: Mapping[str, Any] | None
-    error: Mapping[str, Any]
+    error: ErrorRecord
     fromCache: bool
 
 

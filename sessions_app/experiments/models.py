@@ -12,7 +12,7 @@ from mrpvm.llm.bridge import ConfiguredModel
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint, EndpointConfig
 from mrpvm.llm.port import CallScope, ModelSource, OnText, Prompt, Sampling
-from mrpvm.llm.recorder import ModelExchange, Recorder
+from mrpvm.llm.recorder import ModelExchange, ModelResponse, Recorder
 from mrpvm.llm.redaction import redacted
 from mrpvm.llm.roles import model_config_of
 from mrpvm.values import HistoryMessage, Usage
@@ -43,8 +43,8 @@ class RecordedExchanges:
     `missing` are the requests that were not there and were not made.
     """
 
-    def __init__(self, exchanges: Iterable[Mapping[str, Any]]) -> None:
-        self._answers: dict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
+    def __init__(self, exchanges: Iterable[ModelExchange]) -> None:
+        self._answers: dict[str, deque[ModelExchange]] = defaultdict(deque)
         self._lock = Lock()
         self.missing: list[Mapping[str, Any]] = []
         for exchange in exchanges:
@@ -53,7 +53,7 @@ class RecordedExchanges:
                 waiting.pop()  # of several attempts the last one counts
             waiting.append(exchange)
 
-    def answer_to(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def answer_to(self, body: Mapping[str, Any]) -> ModelExchange | None:
         """Return the next recorded exchange with this content, None where there is none."""
         with self._lock:
             waiting = self._answers.get(_canonical(body))
@@ -107,11 +107,10 @@ class RecordedEndpoint(Endpoint):
             text=response["text"],
             finish_reason=response.get("finishReason") or "stop",
             usage=from_wire(Usage, usage) if usage else None,
-            response_id=response.get("responseId"),
         )
 
 
-def _failure(response: Mapping[str, Any] | None) -> ModelFailed:
+def _failure(response: ModelResponse | None) -> ModelFailed:
     if response is None:
         return ModelTimeout("The model did not answer in time.")
     error = response["error"]

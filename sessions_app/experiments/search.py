@@ -18,6 +18,7 @@ from sessions_app.experiments.trial import NEEDS_MODEL, TrialOutcome, run_trial
 from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase
 from sessions_app.queries.experiments.rerun import chat_turns_before, other_bases, units_of
+from sessions_app.queries.turns.context_sections import sections
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units
 
 type FindingKind = Literal[
@@ -255,7 +256,8 @@ class CauseSearch:
 
     def _without_cuts(self) -> Iterator[Finding]:
         state = self.recorded.state
-        shown = sum(section.get("kept_count", 0) for section in self._sections() if section["name"] == "conversation")
+        windows = [section for section in sections(self.recorded.turn) if section["name"] == "conversation"]
+        shown = sum(section.get("kept_count", 0) for section in windows)
         if state.last_place <= shown and not state.summary.through:
             return
         wide: dict[str, Any] = {"history_max_turns": _WIDE_TURNS, "enable_history_summarization": False}
@@ -264,10 +266,6 @@ class CauseSearch:
             note = f"{shown} of {state.last_place} messages were seen"
             text = f"The window cut what was needed: {note}; with the whole conversation: {_quoted(outcome)}."
             yield self._finding("cut", outcome, 2, text, "Raise the window (history_max_turns)")
-
-    def _sections(self) -> Sequence[Mapping[str, Any]]:
-        sections: Sequence[Mapping[str, Any]] = (self.recorded.turn.context_report or {}).get("sections", ())
-        return sections
 
     def _without_choices(self) -> Iterator[Finding]:
         pins = self.recorded.state.asked.pins

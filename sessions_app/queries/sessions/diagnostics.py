@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.turns.registry import details, events
@@ -14,7 +15,7 @@ class Sent:
     """One captured request with its response; `stage` is empty for one that prepared the context."""
 
     stage: str
-    exchange: Mapping[str, Any]
+    exchange: ModelExchange
 
     @property
     def body(self) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from mrpvm.errors import ErrorRecord
+from mrpvm.llm.recorder import ModelResponse
 from mrpvm.llm.redaction import redacted, without_secrets
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.provider_threads import as_sent, next_followed_id
@@ -72,9 +73,9 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
     if latest.outbound is None:
         status, error = "no request yet", "none"
     else:
-        response = latest.outbound.exchange.get("response") or {}
+        response: ModelResponse = latest.outbound.exchange.get("response") or {}
         status = str(response.get("status") or "no answer")
-        error = str((response.get("error") or {}).get("message") or "none")
+        error = response["error"]["message"] if "error" in response else "none"
     return [
         ("Last HTTP status of the model", status),
         ("Last error of the model", error),

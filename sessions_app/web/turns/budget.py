@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mrpvm.conversation.context import SUMMARISED
+from mrpvm.conversation.context import SUMMARISED, SectionRecord
 from mrpvm.values import CHARS_PER_TOKEN
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import policies_of
@@ -127,7 +127,7 @@ def free_part(free_chars: int, shown_chars: int) -> Free | None:
     return Free(at=BAR_WIDTH - width, width=width, words=words)
 
 
-def _free_chars(turn: ExplainabilityTurn, listed: Sequence[Mapping[str, Any]]) -> int:
+def _free_chars(turn: ExplainabilityTurn, listed: Sequence[SectionRecord]) -> int:
     """Return how many characters the conversation could still take; 0 without a conversation or a limit."""
     request = _asked(turn)
     window = next((section for section in listed if section["name"] == "conversation"), None)
@@ -173,7 +173,7 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     ]
 
 
-def budget_parts(listed: Sequence[Mapping[str, Any]], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
+def budget_parts(listed: Sequence[SectionRecord], begin: int = 0, end: int = BAR_WIDTH) -> list[BudgetPart]:
     """Return the sections side by side from `begin` to `end`, each in proportion to its size.
 
     Every section has a minimum width, so the last ones may pass `end`.
@@ -189,7 +189,7 @@ def budget_parts(listed: Sequence[Mapping[str, Any]], begin: int = 0, end: int =
     return parts
 
 
-def _part(place: int, section: Mapping[str, Any], total: int, at: int, width: int) -> BudgetPart:
+def _part(place: int, section: SectionRecord, total: int, at: int, width: int) -> BudgetPart:
     kept, omitted, rule = section.get("kept_count"), section.get("omitted_count", 0), section.get("rule")
     noun = _noun(section)
     left = "text" if noun == "text" else "message"
@@ -209,7 +209,7 @@ def _part(place: int, section: Mapping[str, Any], total: int, at: int, width: in
     )
 
 
-def _noun(section: Mapping[str, Any]) -> str:
+def _noun(section: SectionRecord) -> str:
     if section["name"] == "remembered":
         return "text"
     return "unit" if section.get("unit_ids") else "message"

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.safestring import SafeString
 
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail
@@ -83,7 +84,7 @@ def _call(name: str, ended: PluginFinished) -> ModelCall:
     )
 
 
-def preparing_requests(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
+def preparing_requests(turn: ExplainabilityTurn) -> list[ModelExchange]:
     """Return the requests that prepared the turn's context before the machine ran."""
     return list((turn.context_report or {}).get("requests", ()))
 
