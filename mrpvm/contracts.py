@@ -10,7 +10,7 @@ Plugins get everything by argument, treat it as read-only and keep no conversati
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 from mrpvm.conversation.helping import HelperOutput as HelperOutput  # and with_helper: for goal solvers
 from mrpvm.conversation.helping import with_helper as with_helper
@@ -287,6 +287,36 @@ class Retrieval:
     error: PluginError | None = None
 
 
+class RepositoryMeta(TypedDict):
+    """A knowledge base, counted at its head; times are in ISO 8601."""
+
+    kb_id: str
+    name: str
+    created_at: str
+    updated_at: str
+    parent_kb_id: str | None
+    is_default: bool
+    revision: int
+    source_count: int
+    unit_count: int
+
+
+class WorkspaceStats(TypedDict):
+    """What a session sees of its base with its draft; `dirty` says whether anything is unsaved."""
+
+    source_count: int
+    unit_count: int
+    dirty: bool
+
+
+class BaseSnapshot(TypedDict):
+    """The version of a base's content: the id of its head, because a sealed layer never changes."""
+
+    layer_id: int
+    revision: int
+    unit_count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
     """What happened; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
@@ -298,9 +328,9 @@ class LifecycleEvent:
     requested_kb_id: str | None = None
     previous_kb_id: str | None = None
     previous_kb_name: str | None = None
-    repository_meta: Mapping[str, Any] | None = None
-    workspace_stats: Mapping[str, Any] | None = None
-    snapshot: Mapping[str, Any] | None = None
+    repository_meta: RepositoryMeta | None = None
+    workspace_stats: WorkspaceStats | None = None
+    snapshot: BaseSnapshot | None = None
     units: tuple[KnowledgeUnit, ...] = ()
     scope: Literal["current-turn", "committed-session"] | None = None
     reason: str | None = None

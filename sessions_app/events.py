@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from mrpvm.contracts import WorkspaceStats
 from sessions_app.metrics import meters
 from sessions_app.models import KBMount, KnowledgeBase, Session, SessionEvent
 from sessions_app.models.named_sql import Write, value_insertions, write_all
@@ -113,12 +114,6 @@ class MemoryUpdated(TypedDict):
     count: int
 
 
-class DraftChanged(TypedDict):
-    dirty: bool
-    source_count: int
-    unit_count: int
-
-
 class BaseMounted(TypedDict):
     kb_id: str
     kb_name: str
@@ -145,10 +140,10 @@ def stored_facts(base: KnowledgeBase) -> BaseStored:
     return BaseStored(kb_id=base.kb_id, kb_name=base.name, revision=base.revision, parent_kb_id=parent_kb_id)
 
 
-def draft_facts(session: Session) -> DraftChanged:
-    """Return the payload of `draft.changed`."""
+def draft_facts(session: Session) -> WorkspaceStats:
+    """Return the payload of `draft.changed`, which retrievers are told too."""
     draft = session.draft
-    return DraftChanged(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)
+    return WorkspaceStats(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)
 
 
 type News = (
@@ -170,7 +165,7 @@ type News = (
     | tuple[Literal["persona.changed"], PersonaChanged]
     | tuple[Literal["snapshot.reloaded"], SnapshotReloaded]
     | tuple[Literal["memory.updated"], MemoryUpdated]
-    | tuple[Literal["draft.changed"], DraftChanged]
+    | tuple[Literal["draft.changed"], WorkspaceStats]
     | tuple[Literal["kb.mounted"], BaseMounted]
     | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
 )

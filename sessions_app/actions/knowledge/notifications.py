@@ -1,13 +1,12 @@
 """Life-cycle notifications to KB plugins, after the transaction that caused them."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 
 from mrpvm import registry
-from mrpvm.contracts import KBRetriever, LifecycleEvent, PluginError
+from mrpvm.contracts import BaseSnapshot, KBRetriever, LifecycleEvent, PluginError, RepositoryMeta
+from sessions_app import events
 from sessions_app.actions.settings.plugin_failures import record_failure
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.plugin_threads import Patience, call_in_time, unhurried
@@ -76,7 +75,7 @@ def kb_loaded(
         previous_kb_id=previous.kb_id if previous else None,
         previous_kb_name=previous.name if previous else None,
         repository_meta=_repository_meta(base),
-        workspace_stats=_workspace_stats(session),
+        workspace_stats=events.draft_facts(session),
         snapshot=_snapshot(base),
         reason=reason,
     )
@@ -99,13 +98,13 @@ def _changed(event_type: str, base: KnowledgeBase, session: Session | None, reas
         kb_id=base.kb_id,
         kb_name=base.name,
         repository_meta=_repository_meta(base),
-        workspace_stats=_workspace_stats(session) if session else None,
+        workspace_stats=events.draft_facts(session) if session else None,
         snapshot=_snapshot(base),
         reason=reason,
     )
 
 
-def _repository_meta(base: KnowledgeBase) -> Mapping[str, Any]:
+def _repository_meta(base: KnowledgeBase) -> RepositoryMeta:
     return {
         "kb_id": base.kb_id,
         "name": base.name,
@@ -119,11 +118,5 @@ def _repository_meta(base: KnowledgeBase) -> Mapping[str, Any]:
     }
 
 
-def _workspace_stats(session: Session) -> Mapping[str, Any]:
-    draft = session.draft
-    return {"source_count": draft.source_count, "unit_count": draft.unit_count, "dirty": session.is_dirty}
-
-
-def _snapshot(base: KnowledgeBase) -> Mapping[str, Any]:
-    """Return the version of the base's content: the id of its head, because a sealed layer never changes."""
+def _snapshot(base: KnowledgeBase) -> BaseSnapshot:
     return {"layer_id": base.head_id, "revision": base.revision, "unit_count": base.head.unit_count}
