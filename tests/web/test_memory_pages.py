@@ -108,11 +108,11 @@ def test_memory_that_has_expired_is_not_shown(project: Project, hours: int) -> N
 def test_the_button_asks_first_and_says_what_is_lost(project: Project) -> None:
     session = remembering(project)
     html = page(member_client(project), "session", session.session_id, panel="settings")
-    form = html.index(f'action="{reverse("session-memory-clear", args=[session.session_id])}"')
-    asked = html[html.rindex("<details", 0, form) : html.index("</details>", form)]
-    assert asked.index("</summary>") < asked.index("<form")
-    assert "forgotten for good" in asked
-    assert "Yes, clear for good" in asked
+    form = f'form[action="{reverse("session-memory-clear", args=[session.session_id])}"]'
+    (asked,) = parsed(html).css(f"details:has(> summary ~ {form}, > summary ~ * {form})")
+    assert not asked.css(f"summary {form}")
+    assert "forgotten for good" in asked.text()
+    assert "Yes, clear for good" in asked.text()
 
 
 def test_memory_is_cleared_by_its_button(project: Project) -> None:

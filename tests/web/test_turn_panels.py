@@ -185,7 +185,7 @@ def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project
     html = get(client, asked, "turn-what-if", kb="kb-thinkingdb", statistics="none", preferences="none")
     assert rows_of_every_table() == before
     assert Session.objects.filter(pk=asked.session_id).values().get() == session_before
-    predicted = html[html.index('id="prediction"') :]
+    predicted = str(parsed(html).css("#prediction")[0].html)
     assert "pinned" in candidates(predicted, "KB plugins")["kb-thinkingdb"][2]
     untried_utility = round(utility("gs-plugin", untried("gs-plugin")), 4)
     assert f"history {untried_utility:+.2f}" in candidates(predicted, "Goal solvers")["gs-symbolic"][2]
@@ -202,7 +202,7 @@ def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Proje
 def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked: ExplainabilityTurn) -> None:
     message = "Why is my dog called Rex? Please compare."
     html = get(member_client(live_project), asked, "turn-what-if", message=message)
-    predicted = html[html.index('id="prediction"') :]
+    predicted = str(parsed(html).css("#prediction")[0].html)
     turn = talk(asked.session, message)
     found = get(member_client(live_project), turn, "turn-choice")
     for title in ("Seed detector", "Planner", "KB plugins", "Goal solvers"):
@@ -221,7 +221,7 @@ def test_a_full_server_refuses_a_prediction_on_the_page(
 ) -> None:
     settings.MRPVM_MAX_RUNNING_TURNS = 0
     html = get(member_client(live_project, "viewer"), asked, "turn-what-if")
-    assert "as many as it is allowed to. Try again in a moment." in html[html.index('id="prediction"') :]
+    assert "as many as it is allowed to. Try again in a moment." in texts_of(parsed(html), "#prediction")[0]
 
 
 def test_an_exported_turn_has_its_payloads_whole(project: Project, settings: Settings) -> None:
