@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from mrpvm.values import AnswerGroup
 
@@ -20,7 +20,7 @@ class HelperOutput:
     error_code: str = ""
     error_message: str = ""
 
-    def as_evidence(self) -> dict[str, Any]:
+    def as_evidence(self) -> dict[str, str]:
         """Return what an answer may rest on."""
         shown = {"plugin": self.plugin, "confidence": self.confidence, "result": self.result}
         return shown | ({"evidence": self.evidence} if self.evidence else {})

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TypedDict
 
 from mrpvm.values import Evidence, EvidenceEntry, KnowledgeUnit
 
@@ -27,8 +27,23 @@ def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
     return tuple(entries.values())
 
 
-def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:
-    """Return `{title, sourceLink, text}` for each entry, sources numbered in the order in which they come.
+class ContextItem(TypedDict):
+    """A unit as a prompt holds it."""
+
+    title: str
+    sourceLink: str
+    text: str
+
+
+class ResolvedPayload(TypedDict):
+    """What a helper is asked: an intent, and the units found for it."""
+
+    prompt: str
+    context: list[ContextItem]
+
+
+def context_items(entries: Iterable[EvidenceEntry]) -> list[ContextItem]:
+    """Return an item for each entry, sources numbered in the order in which they come.
 
     No id of a unit, source, session or request is in it, so that equal content gives an equal prompt.
     """
@@ -48,8 +63,7 @@ def masked(text: str) -> str:
     return _OWN_ID.sub(lambda match: f"{match[1]}-*", text)
 
 
-def resolved_payload(evidence: Evidence) -> dict[str, Any]:
-    """Return `{prompt, context}` of an intent."""
+def resolved_payload(evidence: Evidence) -> ResolvedPayload:
     return {"prompt": intent_prompt(evidence), "context": context_items(offered_entries(evidence))}
 
 

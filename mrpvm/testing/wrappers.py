@@ -2,8 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
+from mrpvm.knowledge.payload import ResolvedPayload
 from mrpvm.processes import ProcessLimits, run_process
 from mrpvm.testing.conformance import ODD_MESSAGES, expect
 from mrpvm.testing.ports import call_context
@@ -26,7 +26,7 @@ def check_wrapper(directory: Path) -> None:
     expect(bool(manifest.capabilities or manifest.keywords), "capabilities or keywords say when to ask it [PLUGIN-36]")
     wrapper = Wrapper(manifest, directory)
     for message in ODD_MESSAGES:
-        payload: dict[str, Any] = {"prompt": f"[explain] {message}\nExpected output: answer", "context": []}
+        payload: ResolvedPayload = {"prompt": f"[explain] {message}\nExpected output: answer", "context": []}
         helped = wrapper.help(1, payload, call_context())
         code = helped.error.code if helped.error is not None else ""
         reason = helped.error.message if helped.error is not None else ""

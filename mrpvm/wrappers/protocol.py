@@ -2,10 +2,10 @@
 
 import json
 import re
-from typing import Any
 
 from mrpvm.conversation.helping import HelperOutput
 from mrpvm.errors import TurnFailed
+from mrpvm.knowledge.payload import ResolvedPayload
 from mrpvm.processes import Finished
 
 _HEADING = re.compile(r"^##[ \t]+Plugin Result[ \t]*$", re.MULTILINE)
@@ -21,7 +21,7 @@ class WrapperFailed(TurnFailed):
     module = "plugins"
 
 
-def given(payload: dict[str, Any], limit_bytes: int) -> bytes:
+def given(payload: ResolvedPayload, limit_bytes: int) -> bytes:
     """Return the one JSON object that a wrapper reads.
 
     Raises:

@@ -4,10 +4,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mrpvm.contracts import CallContext, Descriptor, PluginError
 from mrpvm.conversation.helping import HelperOutput
+from mrpvm.knowledge.payload import ResolvedPayload
 from mrpvm.processes import ProcessLimits, run_process
 from mrpvm.wrappers.manifest import WrapperManifest
 from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
@@ -52,8 +53,8 @@ class Wrapper:
         """Return whether one of its keywords occurs in the text."""
         return any(keyword.lower() in text.lower() for keyword in self.manifest.keywords)
 
-    def help(self, intent_ref: int, payload: dict[str, Any], context: CallContext) -> Help:
-        """Return what the program makes of `{prompt, context}`; whatever it does, this returns in its time."""
+    def help(self, intent_ref: int, payload: ResolvedPayload, context: CallContext) -> Help:
+        """Return what the program makes of the payload; whatever it does, this returns in its time."""
         limits = ProcessLimits(
             timeout_ms=min(self.manifest.timeout_ms, context.remaining_ms), output_bytes=OUTPUT_BYTES
         )

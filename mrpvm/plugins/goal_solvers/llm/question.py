@@ -45,7 +45,7 @@ def _intent(evidence: Evidence, request: SolveInput) -> dict[str, Any]:
     guidance = [masked(entry.unit.text) for entry in evidence.guidance.goal_solver]
     helper = helper_of(evidence.intent.group_number, request.helpers)
     if helper is not None and helper.status == "success":
-        fields["helper"] = {key: masked(str(value)) for key, value in helper.as_evidence().items()}
+        fields["helper"] = {key: masked(value) for key, value in helper.as_evidence().items()}
         guidance.append(HELPER_NOTE)
     if guidance:
         fields["guidance"] = list(dict.fromkeys(guidance))
