@@ -88,16 +88,18 @@ def deep_size(value: object) -> int:
 
     What all share (enum members, say) is left out; what the value holds in two places counts twice.
     """
-    if isinstance(value, str):
-        return getsizeof(value)
-    size, waiting = 0, [value]
+    held_by = _held_by(type(value))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
+    if held_by is None:
+        return 0
+    size, waiting = getsizeof(value), [held_by(value)]
     while waiting:
-        item = waiting.pop()
-        held = _held_by(type(item))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
-        if held is not None:
-            size += getsizeof(item)
-            if held is not _nothing:
-                waiting.extend(held(item))
+        for item in waiting.pop():
+            kind = type(item)
+            if kind is str:  # most items
+                size += getsizeof(item)
+            elif (held_by := _held_by(kind)) is not None:  # type: ignore[arg-type]
+                size += getsizeof(item)
+                waiting.append(held_by(item))
     return size
 
 
@@ -131,5 +133,7 @@ def _held_by(kind: type) -> Callable[[Any], Iterable[object]] | None:
         return _itself
     if not is_dataclass(kind):
         return _attributes
-    names = [field.name for field in fields(kind)]
+    names = [field.name for field in fields(kind) if field.type not in (bool, int, float)]
+    if not names:
+        return _nothing
     return attrgetter(*names) if len(names) > 1 else lambda item: [getattr(item, name) for name in names]

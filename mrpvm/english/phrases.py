@@ -1,7 +1,6 @@
 """Finds noun phrases in a sequence of tokens."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from mrpvm.english import tagging
 from mrpvm.english.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, listed, word_class
@@ -81,7 +80,7 @@ class PhraseReader:
                 determiner, kept, owner_pronoun = "the", [], ""
         if not kept:
             return self._pronoun(start)
-        return replace(self._phrase(start, kept, determiner, owner, owner_pronoun), owned_by=owners)
+        return self._phrase(start, kept, determiner, owner, owner_pronoun, owners)
 
     def _begins_anew(self, place: int, last: int) -> bool:
         """Return whether a name or number after a common noun begins another phrase: "in spring Anna"."""
@@ -100,7 +99,15 @@ class PhraseReader:
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
         return named and common and place - last == 1 and self.tokens[last] in _DATES
 
-    def _phrase(self, start: int, kept: list[int], determiner: str, owner: frozenset[str], pronoun: str) -> Phrase:
+    def _phrase(
+        self,
+        start: int,
+        kept: list[int],
+        determiner: str,
+        owner: frozenset[str],
+        pronoun: str,
+        owners: tuple[Phrase, ...] = (),
+    ) -> Phrase:
         tokens = self.tokens
         last = kept[-1]
         head = tokens[last].removesuffix("'s").rstrip("'")
@@ -114,6 +121,7 @@ class PhraseReader:
             senses=frozenset(sense(tokens[at].removesuffix("'s").rstrip("'")) for at in kept),
             determiner=determiner,
             owner=owner,
+            owned_by=owners,
             owner_pronoun=pronoun,
             is_name=self.is_name(last) and not tagging.is_number(tokens[last]),
         )
