@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 _OWN = Path(__file__).parent.parent / "data" / "answers"
-STORIES = _OWN / "stories.json"
+STORIES, TEXTS = _OWN / "stories.json", _OWN / "texts.json"
 REQUESTS = _OWN / "requests.json"
 """What is asked for of paragraphs of SQuAD 2.0, which are known by their article and number."""
 
@@ -24,7 +24,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request for an explanation, comparison, summary, list or chain, and the facts that the answer must contain."""
+    """A request for an explanation, comparison, summary, list or chain, and the facts that the answer must contain.
+
+    There are no facts if the text does not tell what is asked for.
+    """
 
     text: str
     facts: tuple[str, ...]
@@ -64,7 +67,7 @@ def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
         Passage(
             item["title"],
             item["text"],
-            _questions(item["questions"]),
+            _questions(item.get("questions", ())),
             tuple(Request(asked["q"], tuple(asked["facts"])) for asked in item["requests"]),
         )
         for item in json.loads(path.read_text(encoding="utf-8"))

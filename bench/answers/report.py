@@ -1,12 +1,12 @@
 """The table of figures, by words alone and with embeddings. Each figure stands beside its limit and its aim."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median, quantiles
 
 from bench.answers.asking import Asked, Reply, mounted
-from bench.answers.collections import Passage, Question, read_articles, read_requests, read_stories, sampled
+from bench.answers.collections import TEXTS, Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
 from bench.answers.told import CHANGING, FACTS, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
@@ -173,6 +173,25 @@ def _requests(asked: Asked, directory: Path, show: str | None) -> Iterator[Figur
     if count:
         yield f"paragraphs: {count} requests"
         yield Figure("paragraphs: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
+    yield from _texts(asked, show)
+
+
+def _texts(asked: Asked, show: str | None) -> Iterator[Figure | str]:
+    """Yield the same of texts by authors who did not know the program, and how often a request they cannot meet is."""
+    held = count = misled = unmet = 0
+    for text in read_stories(TEXTS):
+        head = asked.mounted_text(text.text, "text.txt")
+        told = replace(text, requests=tuple(request for request in text.requests if request.facts))
+        composed, lines = _composed(asked, told, head)
+        held, count = held + composed, count + len(told.requests)
+        untold = [request.text for request in text.requests if not request.facts]
+        misled += sum(asked.ask(request, head).basis in _ASSERTED for request in untold)
+        unmet += len(untold)
+        if show:
+            yield from lines
+    yield f"texts: {count} requests, {unmet} that their text cannot meet"
+    yield Figure("texts: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
+    yield Figure("texts: requests that cannot be met, yet stated or composed", 100 * misled / unmet, {})
 
 
 def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:

@@ -17,6 +17,8 @@ _NOUN_LIKE = lexicon.word_class("list name check show find give rate review meas
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all")
 _FAVOUR = lexicon.pattern("pragmatics.favour")
 """Imperatives to the answerer, which state nothing: "Write me a poem."."""
+_COURSE = lexicon.pattern("pragmatics.course")
+"""Requests that a source states as steps: "Follow the path from the gate to the mill."."""
 _ACTS = [(rule["act"], rule["pattern"]) for rule in lexicon.rules("pragmatics")]
 _LEAD = lexicon.pattern("pragmatics.lead")
 _CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
@@ -98,7 +100,8 @@ def is_task_request(sentence: str) -> bool:
     is_closed = bare.endswith((".", "!"))  # "Anna, who did the work, was paid." is a statement
     if opening.first in lexicon.PREPOSITIONS and opening.second in lexicon.INTERROGATIVES:
         return not is_closed  # "for how long do we keep it"
-    return bool(_FAVOUR.match(" ".join(opening.head)) or (not is_closed and _ASKED_WITHIN.search(bare)))
+    lowered = " ".join(opening.head)
+    return bool(_FAVOUR.match(lowered) or _COURSE.match(lowered) or (not is_closed and _ASKED_WITHIN.search(bare)))
 
 
 def asks_reader(sentence: str) -> bool:

@@ -27,6 +27,8 @@ _TOLD = pattern("requests.told")
 _ASKER = frozenset(("me", "us", "myself", "ourselves"))
 _PARTS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
 _ASIDE = pattern("requests.aside")
+_READER = pattern("requests.reader")
+"""For whom a summary is: "for a colleague who was not there"."""
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
 _WHOLE = frozenset(map(sense, listed("whole_texts")))
 """Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
@@ -95,27 +97,26 @@ def _request(asked: str) -> Request | None:
 
 def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
     if kind == "comparison":
-        return Request(kind=kind, things=_compared(topic))
+        return Request(kind=kind, wanted=senses_of(topic), things=_compared(topic))
     if kind == "chain":
         return _chain(topic)
     if kind == "manner" and re.search(r"\bhow\b", asked, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
         kind = "reason"  # "how the well was found" asks for its causes, "how the well works" for the facts around it
-    is_question = kind in ("list", "reason") and asked.lower().startswith(("what", "which", "why"))
+    if kind == "summary":
+        topic = _READER.sub("", topic)
+    is_question = kind in ("list", "reason") and asked.lower().startswith(("what", "which", "why", "how"))
     return Request(
         kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
     )
 
 
 def _chain(topic: str) -> Request:
-    """Return the request for a chain between two named ends, or up to one named end."""
-    found = _ENDS.match(topic)
+    """Return the request for a chain, with its ends if they are named."""
+    wanted, found = senses_of(topic) - _WHOLE, _ENDS.match(topic)
     if found is None:
-        of_event = re.match(r"how\s+(?P<event>.+)", topic, re.IGNORECASE)
-        things = ("", of_event["event"]) if of_event else ()
-        return Request(kind="chain", wanted=senses_of(topic) - _WHOLE, things=things)
-    about = senses_of(found["about"] or "") - _WHOLE
+        return Request(kind="chain", wanted=wanted)
     start, end = found["start"] or found["cause"] or "", found["end"] or found["effect"] or found["last"]
-    return Request(kind="chain", wanted=about, things=(start, end))
+    return Request(kind="chain", wanted=wanted, things=(start, end))
 
 
 def _compared(things: str) -> tuple[str, ...]:

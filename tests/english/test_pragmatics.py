@@ -69,7 +69,9 @@ def test_acts(sentence: str, act: str) -> None:
      "Please write a short story.", "Teach us Latin.", "The queen would eventually gain what throne",
      "Besides the lamp, did Otto sell anything", "In spring, where are the boats kept",
      "The vaults are an example of what kind of building that nobody lives in", "List everything that Beth did.",
-     "Sum up the voyage."],
+     "Sum up the voyage.", "Take us through the voyage.", "Follow the parcel from the depot to the door.",
+     "tl;dr of the voyage", "short summary of what they decided", "differences between the rafts and the tents",
+     "in short, why did it sink", "Boil this down to a few lines."],
 )  # fmt: skip
 def test_requests(sentence: str) -> None:
     assert is_task_request(sentence)
@@ -83,7 +85,8 @@ def test_requests(sentence: str) -> None:
      "List prices have risen.", "The sums add up.", "Name: Rex", "Separate the parts.", "Open the valve.",
      "Write the number on the label.", "Call me Sam.", "Draft letters are kept.", "I know what.",
      "We ate what we had, which was little.", "In what became a tradition, they met in May.",
-     "Anna, who did the work, was paid.", "The war, in which many died, was long."],
+     "A summary of the meeting was sent to all.", "In short, we lost.", "The difference between us is my age.",
+     "Follow the path to the mill.", "Anna, who did the work, was paid.", "The war, in which many died, was long."],
 )  # fmt: skip
 def test_statements(sentence: str) -> None:
     assert not is_task_request(sentence)

@@ -32,6 +32,11 @@ def told() -> Conversation:
         ("Trace the story of the bell from its beginning to its end.", ["two tonnes", "three floors", "the Kettle"]),
         ("Trace the history of the bell.", ["two tonnes", "three floors", "the Kettle"]),
         ("Tell me everything about the lightning", ["struck the tower", "set the wooden frame on fire"]),
+        ("Take me through the night of the lightning", ["struck the tower", "on fire", "three floors"]),
+        ("Follow the bell from Bremen to the cellar.", ["cast in Bremen", "three floors", "It landed in the cellar"]),
+        ("how did the bell get from the tower to the cellar", ["struck the tower", "three floors", "the cellar"]),
+        ("Give me the gist of how the bell was destroyed by lightning", ["struck the tower", "three floors"]),
+        ("Sum up the fall of the bell for someone who was not there", ["three floors", "landed in the cellar"]),
     ],
 )
 def test_what_belongs_together_is_told_in_order(told: Conversation, request_: str, facts: list[str]) -> None:
@@ -96,6 +101,8 @@ def test_a_summary_leaves_titles_out() -> None:
         "Describe the organ.",
         "Summarise the history of the zoo.",
         "Explain why Jonas Pell was arrested.",
+        "Follow the bell from Harrow to Rome.",
+        "Explain how Ada Lind cast the bell.",
     ],
 )
 def test_nothing_is_composed_on_what_nobody_told(told: Conversation, request_: str) -> None:
@@ -122,6 +129,7 @@ def talk() -> Iterator[EvaluatedSession]:
         ("Remind me what we talked about.", ["Clara lives", "a nurse", "two cranes", "peanuts"], ["harbour"]),
         ("Can you summarise our conversation?", ["Clara lives", "two cranes", "peanuts"], ["harbour"]),
         ("What did I tell you about the depot?", ["two cranes"], ["Clara", "peanuts", "harbour"]),
+        ("Tell me about the depot.", ["two cranes"], ["Clara", "a nurse", "peanuts", "harbour"]),
     ],
 )
 def test_what_was_told_is_summed_up_without_documents(
