@@ -1,9 +1,9 @@
 """The model calls that prepared a turn, as executions before its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.graph import Edge, GraphExecution
 from sessions_app.web.turns.graph.structure import GraphStructure
 
@@ -15,7 +15,7 @@ _NAMES = {
 }
 
 
-def with_preparation(structure: GraphStructure, exchanges: Sequence[Mapping[str, Any]]) -> GraphStructure:
+def with_preparation(structure: GraphStructure, exchanges: Sequence[ModelExchange]) -> GraphStructure:
     """Return the graph with these calls before the items of its root frame; everything else begins after them."""
     if not exchanges or not structure.root_id:
         return structure
@@ -40,7 +40,7 @@ def with_preparation(structure: GraphStructure, exchanges: Sequence[Mapping[str,
     )
 
 
-def _call(frame_id: str, number: int, started_at_ms: int, exchange: Mapping[str, Any]) -> GraphExecution:
+def _call(frame_id: str, number: int, started_at_ms: int, exchange: ModelExchange) -> GraphExecution:
     response = exchange.get("response")
     status = "timeout" if response is None else "error" if response.get("error") else "success"
     purpose = exchange.get("purpose", "")
