@@ -56,8 +56,16 @@ def test_a_turn_shows_the_question_as_asked_and_as_understood(project: Project) 
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
     (shown,) = texts_of(parsed(html), '[aria-labelledby="rewriting-title"]')
-    for text in ("When does the Closing Date apply?", "82 % likely", "0.81", "Preferred"):
+    for text in ("When does the Closing Date apply?", "82 %", "0.81", "Preferred"):
         assert text in shown
+
+
+def test_preferred_documents_are_named_as_long_as_they_are_remembered(project: Project) -> None:
+    turn = add_turns(remembering(project), 1)[0]
+    turn.context_report = {"memory": {"preferred_documents": ["d1", "d9"]}}
+    turn.save()
+    html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
+    assert texts_of(parsed(html), '[aria-labelledby="rewriting-title"] dd') == [f"{HOSTILE}, d9"]
 
 
 def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> None:

@@ -161,8 +161,8 @@ def test_what_the_window_left_out_is_drawn_and_its_cap_named(live_project: Proje
     assert f"Left out: 2 older messages, {left_out:,} characters" in text_of(page)
     (width,) = attributes_of(parsed(page), ".budget__left-out", "width")
     assert parsed(page).css(f'.budget__part[x="{width}"]')
-    assert "Window of at most 1 exchange (set by this session)" in text_of(page)
-    assert "at most 16,000 characters (set by the server)" in text_of(page)
+    assert "Window: at most 1 exchange (set by this session)" in text_of(page)
+    assert "Window: at most 16,000 characters (set by the server)" in text_of(page)
 
 
 def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Project) -> None:

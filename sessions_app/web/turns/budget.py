@@ -160,16 +160,16 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     turns, verbatim = flags["historyMaxTurns"], flags["verbatimMaxTurns"]
     tokens, summary_tokens = flags["verbatimMaxTokens"], flags["summaryMaxTokens"]
     window = [
-        cap(f"Window of at most {_counted(turns, 'exchange')}", "history_max_turns", turns),
-        Cap(words=f"at most {request['maxHistoryChars']:,} characters", chosen_by="set by the server"),
+        cap(f"Window: at most {_counted(turns, 'exchange')}", "history_max_turns", turns),
+        Cap(words=f"Window: at most {request['maxHistoryChars']:,} characters", chosen_by="set by the server"),
     ]
     if not flags["enableHistorySummarization"]:
         return window
     return [
         *window,
-        cap(f"beside a summary {_counted(verbatim, 'exchange')} as they were said", "verbatim_max_turns", verbatim),
-        cap(f"of at most {tokens:,} tokens", "verbatim_max_tokens", tokens),
-        cap(f"a summary of at most {summary_tokens:,} tokens", "summary_max_tokens", summary_tokens),
+        cap(f"Verbatim: at most {_counted(verbatim, 'exchange')}", "verbatim_max_turns", verbatim),
+        cap(f"Verbatim: at most {tokens:,} tokens", "verbatim_max_tokens", tokens),
+        cap(f"Summary: at most {summary_tokens:,} tokens", "summary_max_tokens", summary_tokens),
     ]
 
 
