@@ -11,6 +11,7 @@ from mrpvm import errors as machine_errors
 from mrpvm.errors import MRPError
 from sessions_app.api.shell import errors
 from sessions_app.logs import Outages
+from sessions_app.models import Session
 from tests.api.conftest import Caller
 from tests.busy import database_kept
 from tests.house.pages import ROOT, nodes
@@ -171,6 +172,11 @@ def test_a_body_that_is_no_object_is_refused(editor: Caller, body: bytes) -> Non
 def test_a_parameter_that_no_database_keeps_is_refused(editor: Caller) -> None:
     answer = editor.get("/api/turns?q=a%00b")
     assert (answer.status_code, shape(answer)["code"]) == (400, "INVALID_INPUT")
+
+
+def test_what_is_wrong_with_a_whole_body_is_said_without_a_field(editor: Caller, talked: Session) -> None:
+    answer = editor.patch(f"/api/sessions/{talked.session_id}", {})
+    assert (answer.status_code, shape(answer)["message"]) == (400, "Name a title or a flag.")
 
 
 @pytest.mark.rule("API-1")
