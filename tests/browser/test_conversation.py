@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.sessions.models import Session as Login
 from django.utils import timezone
-from playwright.sync_api import WebSocketRoute, expect
+from playwright.sync_api import Route, WebSocketRoute, expect
 
 from sessions_app.actions.sessions.session import delete_session, rename_session
 from sessions_app.models import Session
@@ -356,3 +356,22 @@ def test_an_answer_is_rated_in_two_pages_at_once(browser: Browser, session: Sess
     page.get_by_role("button", name="Good answer").click()
     expect(page.get_by_role("button", name="Good answer")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".rating__note summary")).to_have_text("It was the cat.")
+
+
+def test_a_refresh_that_waited_keeps_the_filter(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id, query="?panel=turns")
+    live(page)
+    waiting: list[Route] = []
+    page.route("**/state?*find=*", lambda route: waiting.append(route), times=1)
+    page.get_by_role("combobox", name="Filter turns").fill("status:faild")
+    while not waiting:
+        page.wait_for_timeout(20)
+    with page.expect_response(lambda response: "/state?" in response.url and "turns=" in response.url) as refreshed:
+        page.evaluate("document.dispatchEvent(new CustomEvent('live:turns'))")
+        page.wait_for_timeout(300)
+        page.get_by_role("heading", level=1).click()
+        waiting[0].continue_()
+    assert "find=status" in refreshed.value.url
+    expect(page.get_by_text("Not understood")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Filter turns")).to_have_value("status:faild")

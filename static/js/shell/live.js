@@ -81,15 +81,30 @@ export function dispatch(message) {
   for (const name of eventNames(message)) document.dispatchEvent(new CustomEvent(name, { detail: message }));
 }
 
+/** Ask for as many items as are loaded; data-count-as names the parameter. */
+function askForLoaded(element, parameters) {
+  for (const list of element.querySelectorAll("[data-count-as]")) parameters.set(list.dataset.countAs, list.children.length);
+}
+
 document.addEventListener("htmx:config:request", (event) => {
-  const { sourceElement, sourceEvent, request } = event.detail.ctx;
+  const { ctx } = event.detail;
+  const { sourceElement, sourceEvent, request } = ctx;
   // A list that no socket tells about asks while somebody looks and nobody types in it; a draft and what a save asks while they are shown.
   const isTimed = sourceEvent?.type === "every";
   const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]");
   const isHidden = /^live:(draft|saving)/.test(sourceEvent?.type) && !sourceElement.checkVisibility();
   if ((isTimed && isIdle) || isHidden) return event.preventDefault();
-  // A refresh asks for as many items as are loaded; data-count-as names the parameter.
-  for (const list of sourceElement.querySelectorAll("[data-count-as]")) request.body.set(list.dataset.countAs, list.children.length);
+  askForLoaded(sourceElement, request.body);
+  if (sourceEvent?.type?.startsWith("live:")) ctx.address = sourceElement.getAttribute("hx-get");
+});
+
+// While a refresh waited for another request, that one's response may have changed the filter. It would be undone.
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+  const address = ctx.sourceElement.getAttribute("hx-get");
+  if (ctx.address === undefined || ctx.address === address) return;
+  const url = new URL(address, document.baseURI);
+  askForLoaded(ctx.sourceElement, url.searchParams);
+  ctx.request.action = url.pathname + url.search;
 });
 
 // A response does not contain a filter that was typed after its request, and the morph cancelled the field's delay.
