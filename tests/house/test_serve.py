@@ -70,7 +70,7 @@ def private_files(data: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("program", ["manage.py", "-cfrom sessions_app.management.command_line import main; main()"])
-def test_tables_that_are_made_before_the_first_start_are_for_their_owner_alone(tmp_path: Path, program: str) -> None:
+def test_tables_made_before_the_first_start_are_private(tmp_path: Path, program: str) -> None:
     server = ServerProcess(tmp_path)
     server.command[1] = program
     # One application's tables are enough: the file is made with the first of them.

@@ -73,7 +73,7 @@ def test_a_later_message_that_may_change_a_fact_is_told_with_it(told: str, later
 
 
 @pytest.mark.rule("BUILTIN-28")
-def test_what_was_told_later_of_the_same_is_evidence_up_to_a_limit() -> None:
+def test_later_statements_on_the_same_are_evidence_to_a_limit() -> None:
     with EvaluatedSession() as session:
         for message in ("Swan lies in Oslo.", "I like tea.", *(f"Oslo has hotel {number}." for number in range(9))):
             session.say(message)
@@ -360,7 +360,7 @@ def test_one_that_was_named_is_known_again(told: tuple[str, ...], answer: str | 
 
 
 @pytest.mark.parametrize("order", ["Please forget my address.", "Forget everything.", "forget it"])
-def test_what_does_not_say_which_statement_shall_be_forgotten_is_declined(order: str) -> None:
+def test_forgetting_an_unnamed_statement_is_declined(order: str) -> None:
     with EvaluatedSession() as session:
         session.say("I live in Hull.")
         declined = session.say(order)

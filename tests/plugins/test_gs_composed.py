@@ -56,7 +56,7 @@ def test_a_comparison_has_a_heading_for_each_thing(told: Conversation) -> None:
     assert "It has a higher note" in new
 
 
-def test_a_sentence_that_sets_the_things_against_each_other_is_told_of_both() -> None:
+def test_a_contrasting_sentence_is_told_of_both_things() -> None:
     told = Conversation(
         "Old Tomas and his niece Vera keep the mill. Tomas grinds rye and Vera grinds spelt. Tomas broke the wheel. "
         "Tomas wanted a wooden wheel. Tomas asked the smith. Tomas gave in. Vera bought a steel wheel."

@@ -69,7 +69,7 @@ def test_an_ended_invitation_lets_nobody_in(project: Project, end: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["deactivated", "deleted", "renamed"])
-def test_user_whom_the_operator_shuts_out_cannot_return_by_own_invitation(project: Project, change: str) -> None:
+def test_user_shut_out_cannot_return_by_own_invitation(project: Project, change: str) -> None:
     ann, eve = member_client(project, name="ann"), member_client(project, name="eve")
     own, path = invited(ann, note="Cy"), invited(eve, "admin")
     user = User.objects.get(username="eve")

@@ -60,7 +60,7 @@ def test_a_turn_shows_the_question_as_asked_and_as_understood(project: Project) 
         assert text in shown
 
 
-def test_preferred_documents_are_named_as_long_as_they_are_remembered(project: Project) -> None:
+def test_preferred_documents_are_named_while_remembered(project: Project) -> None:
     turn = add_turns(remembering(project), 1)[0]
     turn.context_report = {"memory": {"preferred_documents": ["d1", "d9"]}}
     turn.save()
