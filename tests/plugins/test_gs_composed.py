@@ -143,6 +143,17 @@ def test_what_was_told_is_summed_up_without_documents(
     assert [fact for fact in others if fact in group.answer_markdown] == []
 
 
+def test_sentences_of_one_message_belong_together() -> None:
+    with EvaluatedSession() as session:
+        session.say("The ferry stopped in March. A storm had broken its rudder. The owner had no money for a new one.")
+        session.say("Clara keeps bees.")
+        answer = session.say("Explain why the ferry stopped in March.").answer
+    assert answer is not None
+    [group] = answer.groups
+    assert "A storm had broken its rudder. [2] The owner had no money" in group.answer_markdown
+    assert "Clara" not in group.answer_markdown
+
+
 def test_nothing_told_sums_up_to_no_answer() -> None:
     with EvaluatedSession() as session:
         answer = session.say("What do you know about me?").answer

@@ -113,6 +113,7 @@ PARTS = (
 )  # fmt: skip
 
 
+@pytest.mark.django_db  # a connection that an earlier test left open is looked at
 def test_a_part_that_fails_is_noted_and_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

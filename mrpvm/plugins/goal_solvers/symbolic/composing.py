@@ -124,7 +124,8 @@ class _Text:
         before, after = self.items[one], self.items[other]
         if not _is_one_source(before, after):
             return 0.0
-        is_next = other - one == 1 and (after.is_of_document or before.unit_id == after.unit_id)
+        is_one_text = after.is_of_document or before.entry.unit.chunk_id == after.entry.unit.chunk_id
+        is_next = other - one == 1 and is_one_text
         return max(_NEXT * is_next, _LINKED * self.are_linked(one, other))
 
     def told(self, places: Iterable[int]) -> list[Statement]:
