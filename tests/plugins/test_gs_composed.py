@@ -3,8 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.evaluation.session import EvaluatedSession
+from mrpvm.english.discourse import Discourse
+from mrpvm.english.requests import request_of
+from mrpvm.english.statements import statements_of
+from mrpvm.plugins.goal_solvers.symbolic.composing import composed
+from mrpvm.values import EvidenceEntry
+from tests.layers.units import make_unit
 from tests.plugins.conversation import Conversation
 from tests.plugins.document import answer
 
@@ -141,6 +149,30 @@ def test_what_was_told_is_summed_up_without_documents(
     assert group.basis == "composed"
     assert [fact for fact in facts if fact not in group.answer_markdown] == []
     assert [fact for fact in others if fact in group.answer_markdown] == []
+
+
+def test_a_topic_that_only_a_title_names_is_quoted() -> None:
+    told = Conversation("The Zeppelin.\n\nAda built a shed. Bob painted the door.")
+    assert [group.basis for group in told.say("Tell me about the Zeppelin.").groups] == ["quoted"]
+
+
+WORDS = st.sampled_from(["Ada", "Bob", "the shed", "old", "built", "painted", "fell", "because", "it", "in 1820"])
+SENTENCES = st.lists(WORDS, min_size=1, max_size=6).map(lambda words: f"{' '.join(words)}.")
+ASKED = ("Explain why {}", "Trace {} from the shed to Bob", "Summarise {}", "Compare {} and Bob", "Tell me about {}")
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=8), st.sampled_from(ASKED), WORDS, st.sampled_from([" ", "\n\n"]))
+def test_whatever_the_text_a_request_is_met_or_refused(
+    sentences: list[str], request_: str, thing: str, between: str
+) -> None:
+    units = [
+        make_unit(f"u{place}", text, source_id="s") for place, text in enumerate(between.join(sentences).split("\n\n"))
+    ]
+    statements = statements_of([EvidenceEntry(unit=unit, score=1.0, store="kb") for unit in units])
+    request = request_of(request_.format(thing))
+    assert request is not None
+    found = composed(request, Discourse(statements))
+    assert found is None or 0 < len(found.statements) <= 8
 
 
 def test_sentences_of_one_message_belong_together() -> None:

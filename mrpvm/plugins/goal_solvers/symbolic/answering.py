@@ -109,21 +109,21 @@ class _Answerer:
         discourse = Discourse(self.statements)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
         if open_pronoun(self.asked) and meant == self.asked:
-            return self._ordered(self.asked, discourse) or self._framed(replied(self.asked, discourse))
+            told = self._ordered(request_of(self.asked), discourse)
+            return told or self._framed(replied(self.asked, discourse))
         wordings = dict.fromkeys([meant] if open_pronoun(self.asked) else [self.asked, meant])
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
     def _found(self, wording: str, discourse: Discourse) -> rendering.Rendered | None:
-        if told := self._ordered(wording, discourse):
+        request = request_of(wording)
+        if told := self._ordered(request, discourse):
             return told
         if found := self._framed(framed_answer(wording, discourse)):
             return found
-        request = request_of(wording)
         return self._composed(request, discourse) if request is not None and not request.is_ordered else None
 
-    def _ordered(self, wording: str, discourse: Discourse) -> rendering.Rendered | None:
+    def _ordered(self, request: Request | None, discourse: Discourse) -> rendering.Rendered | None:
         """Return the statements that an imperative asks for, None for a question."""
-        request = request_of(wording)
         return self._composed(request, discourse) if request is not None and request.is_ordered else None
 
     def _composed(self, request: Request, discourse: Discourse) -> rendering.Rendered | None:
