@@ -60,6 +60,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason=f"Chromium is missing: {install_command()}"))
 
 
+@pytest.hookimpl(trylast=True)  # after the order that plugins give
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of this folder last: Playwright leaves an event loop running, and other tests start their own."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
