@@ -72,7 +72,7 @@ class KnowledgeUnit:
     id: str
     ku_type: str = "atomic"
     role: str
-    topic: str
+    topic: str = ""
     title: str | None = None
     claim: str | None = None
     procedure: str | None = None

@@ -10,7 +10,7 @@ from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validat
 from mrpvm.errors import InvalidInput
 from mrpvm.trace.events import PluginStarted
 from mrpvm.values import KnowledgeUnit, Limits, Selection
-from mrpvm.wire import WireWriter
+from mrpvm.wire import WireWriter, from_wire
 from tests.kernel.scripted import (
     ACCEPT,
     REJECT,
@@ -99,6 +99,14 @@ def test_payloads_leave_out_only_empty_fields_of_units():
     assert entry["unit"]["claim"] == "fact"
     assert all(value or value == 0 for value in entry["unit"].values())
     assert payload["input"]["systemPrompt"] is None
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"topic": "pump", "confidence": 0.0, "source_id": "manual", "phase_scopes": ("kb",)}]
+)
+def test_a_unit_is_read_from_a_payload_without_its_empty_fields(more):
+    unit = KnowledgeUnit(id="u", role="Explanation", claim="fact", **more)
+    assert from_wire(KnowledgeUnit, json.loads(WireWriter(brief=KnowledgeUnit).json(unit))) == unit
 
 
 @pytest.mark.rule("TURN-7", "TURN-8", "LANG-4")
