@@ -375,3 +375,24 @@ def test_a_refresh_that_waited_keeps_the_filter(browser: Browser, session: Sessi
     assert "find=status" in refreshed.value.url
     expect(page.get_by_text("Not understood")).to_be_visible()
     expect(page.get_by_role("combobox", name="Filter turns")).to_have_value("status:faild")
+
+
+def test_an_opened_note_leaves_the_focus_where_the_reader_is(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id, query="?panel=turns")
+    page.get_by_role("button", name="Bad answer").click()
+    expect(page.get_by_text("Add a note")).to_be_visible()
+    focused = page.evaluate("""async () => {
+        const note = document.querySelector(".rating__note");
+        const opened = new Promise((resolve) => note.addEventListener("toggle", () => setTimeout(resolve)));
+        note.querySelector("summary").click();
+        document.querySelector("#turn-filter").focus();
+        await opened;
+        return document.activeElement.id;
+    }""")
+    assert focused == "turn-filter"
+    note = page.locator(".rating__note")
+    note.locator("summary").click()
+    expect(note).not_to_have_attribute("open", "")
+    note.locator("summary").click()
+    expect(page.get_by_label("Note on the answer")).to_be_focused()

@@ -77,12 +77,14 @@ document.addEventListener("live:refused", () => {
   toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
 
-// Scroll to an opened note, which may lie below the visible part.
+// Scroll to an opened note, which may lie below the visible part. The event comes after the click: the reader may already
+// be in another field.
 document.addEventListener(
   "toggle",
   (event) => {
     if (!event.target.matches?.(".rating__note[open]")) return;
     event.target.scrollIntoView({ block: "nearest" });
+    if (![document.body, event.target.querySelector("summary")].includes(document.activeElement)) return;
     event.target.querySelector("textarea").focus({ preventScroll: true });
   },
   true,
