@@ -27,7 +27,7 @@ from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import ListeningRetriever
 from tests.configured_model import acting
-from tests.live import LiveServer
+from tests.live import LiveServer, wait_for_requests, wait_for_streams
 from tests.llm.provider import KEY, Provider, say
 from tests.migrated import drop_template, migrated_file, migrated_template, new_database
 
@@ -230,12 +230,18 @@ def live_asgi(transactional_db: None, settings: Settings) -> Iterator[LiveServer
     Without limits on logins and calls: tests share an address and come fast.
     """
     from mrpvm import asgi
+    from sessions_app.api.experiments import progress
+    from sessions_app.api.knowledge import source_stream
+    from sessions_app.api.turns import turn_stream
 
     settings.MRPVM_LOGINS_PER_MINUTE = settings.MRPVM_CHATS_PER_MINUTE = 0
     server = LiveServer(asgi.application)
     server.start_serving()
     yield server
     server.stop_serving()
+    # A turn is stored as ended before its thread has written the last rows, in the midst of which nothing is flushed.
+    wait_for_requests(asgi.warm_threads)
+    wait_for_streams(turn_stream._threads, source_stream._threads, progress._threads)
     asgi.warm_threads.close()
 
 

@@ -3,9 +3,13 @@
 import asyncio
 import socket
 import threading
+import time
 from typing import Any
 
 import uvicorn
+
+from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.web.shell.warm_threads import WarmThreads
 
 START_SECONDS = 10
 STOP_SECONDS = 10
@@ -39,6 +43,23 @@ class LiveServer(threading.Thread):
         self._server.should_exit = True
         self.join(STOP_SECONDS)
         assert not self.is_alive(), "the live server did not stop"
+
+
+def wait_for_requests(threads: WarmThreads) -> None:
+    """Wait until the threads of requests have ended their work, which outlives the client and the server."""
+    deadline = time.monotonic() + STOP_SECONDS
+    while len(threads._idle) < threads._warm_count:
+        assert time.monotonic() < deadline, "the work of a request did not end"
+        time.sleep(LOOK_SECONDS)
+
+
+def wait_for_streams(*kinds: StreamThreads) -> None:
+    """Wait until the threads of streams have ended their work, which outlives the client and the server."""
+    for threads in kinds:
+        places = range(threads._most)
+        assert all(threads._free.acquire(timeout=STOP_SECONDS) for _ in places), "the work of a stream did not end"
+        for _ in places:
+            threads._free.release()
 
 
 class _AnnouncingServer(uvicorn.Server):
