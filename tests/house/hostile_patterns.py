@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined]
@@ -29,8 +30,10 @@ import django
 
 CHARS = 8_000
 """As long as a message may be."""
-CPU_SECONDS = 0.4
-"""For one text. A linear pattern takes a hundredth of it, one that looks at each pair of places up to a half."""
+QUADRATIC = re.compile("a.*b")
+"""Looks at each pair of places of a text of `a`. The slowest pattern of the project takes nine times as long."""
+TIMES = 30
+"""How much longer than `QUADRATIC` a pattern may take for a text. Machines differ; a cubic one takes 2,000 times."""
 LEAST_PATTERNS = 300
 ROOTS = ("mrpvm", "sessions_app")
 NOT_INSTALLED = {"tokenizers"}
@@ -229,7 +232,7 @@ def slow_text(found: Found) -> str | None:
     before = signal.signal(signal.SIGVTALRM, stop)
     try:
         for start, unit, end in hostile_parts(found.pattern):
-            for chars, limit in ((CHARS // 4, CPU_SECONDS / 100), (CHARS, CPU_SECONDS)):
+            for chars, limit in ((CHARS // 4, most_seconds() / 100), (CHARS, most_seconds())):
                 text = start + (unit * (chars // len(unit) + 1))[:chars] + end
                 if _seconds(found, text) < limit:
                     break
@@ -240,14 +243,23 @@ def slow_text(found: Found) -> str | None:
     return None
 
 
+@cache
+def most_seconds() -> float:
+    """Return the CPU time that a pattern may take for one text on this machine."""
+    began = time.process_time()
+    for _ in range(3):
+        _search(Found(__name__, QUADRATIC), "a" * CHARS)
+    return TIMES * (time.process_time() - began) / 3
+
+
 def _seconds(found: Found, text: str) -> float:
-    """Return the CPU time that a pattern takes for a text, `CPU_SECONDS` at most."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
+    """Return the CPU time that a pattern takes for a text, `most_seconds()` at most."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, most_seconds())
     began = time.process_time()
     try:
         _search(found, text)
     except TooSlow:
-        return CPU_SECONDS
+        return most_seconds()
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return time.process_time() - began
