@@ -241,7 +241,6 @@ SECURE_CSP = {  # one policy for every page, the admin and the API documentation
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_ENGINE = "sessions_app.queries.settings.login_store"
 SESSION_COOKIE_NAME = "mrpvm_session"  # names of its own: localhost is shared by every port
 CSRF_COOKIE_NAME = "mrpvm_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION

@@ -16,12 +16,10 @@ from operator import attrgetter
 from typing import Any, Self, cast
 
 import orjson
-from django.contrib.sessions.models import Session as StoredLogin
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
-from django.utils import timezone
 
 from mrpvm.conversation.session_memory import MemoryColumns
 from mrpvm.llm.roles import ModelTable
@@ -34,7 +32,6 @@ from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.sessions.session_memory import SessionMemory
 from sessions_app.models.settings.model_roles import ModelRoles
-from sessions_app.models.settings.project import Membership, Project
 from sessions_app.models.turns.compression import CompressedJSONField
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
@@ -448,7 +445,7 @@ def _counted_session(
     return statement, session, base, draft, journal, mount
 
 
-# Turns, logins and memberships for pages.
+# Turns for pages.
 
 
 def select_turn(project_pk: int, session_id: str, request_id: str) -> ExplainabilityTurn | None:
@@ -474,42 +471,6 @@ def _turn(vendor: str) -> tuple[str, "Columns[ExplainabilityTurn]", "Columns[Ses
             AND session.deleted_at IS NULL
     """  # noqa: S608
     return statement, turn, session
-
-
-def select_login(session_key: str) -> str | None:
-    """Return what is stored of a browser's login, encoded, None if there is none or it has expired."""
-    with open_cursor() as cursor:
-        cursor.execute(_LOGIN, [session_key, connection.ops.adapt_datetimefield_value(timezone.now())])
-        row = cursor.fetchone()
-    return None if row is None else row[0]
-
-
-_LOGIN = f"SELECT session_data FROM {StoredLogin._meta.db_table} WHERE session_key = %s AND expire_date > %s"  # noqa: S608
-
-
-def select_shown_membership(user_pk: int) -> Membership | None:
-    """Return a user's membership with its project: the one chosen last, in the default project, or in the first."""
-    statement, membership_columns, project_columns = _shown_membership(product())
-    with open_cursor() as cursor:
-        cursor.execute(statement, [user_pk])
-        values = cursor.fetchone()
-    if values is None:
-        return None
-    membership = membership_columns.row_of(values)
-    membership.project = project_columns.row_of(values)
-    return membership
-
-
-@_remembered
-def _shown_membership(vendor: str) -> tuple[str, "Columns[Membership]", "Columns[Project]"]:
-    membership = _columns(Membership, None, vendor, "membership")
-    project = _columns(Project, None, vendor, "project", membership.end)
-    statement = f"""
-        SELECT {membership.sql}, {project.sql} FROM {Membership._meta.db_table} membership
-        JOIN {Project._meta.db_table} project ON project.id = membership.project_id WHERE membership.user_id = %s
-        ORDER BY membership.shown_at DESC NULLS LAST, project.is_default DESC, membership.project_id LIMIT 1
-    """  # noqa: S608
-    return statement, membership, project
 
 
 # Writes and reads of a running turn.

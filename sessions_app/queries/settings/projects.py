@@ -7,7 +7,6 @@ from django.db.models import F, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ApiKey, Membership, Project, Role
-from sessions_app.models.named_sql import select_shown_membership
 
 
 def all_projects() -> QuerySet[Project]:
@@ -31,9 +30,8 @@ def project_named(slug: str | None) -> Project:
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
     """Return the user's membership in the named project, or the one that was chosen last, in the default one, or in
     the first there is."""
-    if project_slug is None:
-        return select_shown_membership(user.pk)
-    return Membership.objects.filter(user_id=user.pk, project__slug=project_slug).select_related("project").first()
+    memberships = Membership.objects.filter(user_id=user.pk).select_related("project").order_by(*_SHOWN_FIRST)
+    return (memberships if project_slug is None else memberships.filter(project__slug=project_slug)).first()
 
 
 _SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")
