@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from bench.answers.asking import Asked, Reply, mounted
 from bench.answers.collections import TEXTS, Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
-from bench.answers.told import CHANGING, FACTS, read_conversations
+from bench.answers.told import CHANGING, FACTS, noted_shares, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -78,6 +78,8 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
     if only in (None, "told"):
         yield "\n=== told in messages, by words alone"
         yield from _told(show)
+        for kind, share in noted_shares().items():
+            yield Figure(f"messages: noted, of those that are {kind}", share, {}).line("words")
     if only in (None, "suites"):
         yield "\n=== own suites, by words alone"
         yield from (row.line("words") for row in _suites())

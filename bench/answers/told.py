@@ -2,7 +2,8 @@
 
 The authors of the messages did not know how statements are parsed. In `told.json` a later message may change what an
 earlier one told, or tell a value of the same kind of another thing. Half the questions of `facts.json` are not
-answered by the messages: they ask about another thing, another time or another attribute.
+answered by the messages: they ask about another thing, another time or another attribute. `messages.json` has single
+messages with what they are: "fact", "question", "request" for text or work, or "talk"; two where both are defensible.
 """
 
 import json
@@ -13,9 +14,11 @@ from typing import Any
 
 from bench.answers.asking import basis_of
 from bench.evaluation.session import EvaluatedSession
+from mrpvm.english.small_talk import NOTED_OPENING
 
 DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
 CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"
+MESSAGES = DIRECTORY / "messages.json"
 _VERDICTS = ("Yes", "No")
 
 
@@ -68,3 +71,15 @@ class Conversation:
 def read_conversations(path: Path) -> tuple[Conversation, ...]:
     """Return the conversations of a file."""
     return tuple(map(Conversation.of, json.loads(path.read_text(encoding="utf-8"))))
+
+
+def noted_shares() -> dict[str, float]:
+    """Return for each kind of message the percentage of those of this kind alone that are noted as a fact."""
+    noted: dict[str, list[bool]] = {}
+    for item in json.loads(MESSAGES.read_text(encoding="utf-8")):
+        if len(item["labels"]) == 1:
+            with EvaluatedSession() as session:
+                answer = session.say(item["text"]).answer
+            is_noted = any(group.answer_markdown.startswith(NOTED_OPENING) for group in answer.groups if answer)
+            noted.setdefault(item["labels"][0], []).append(is_noted)
+    return {kind: 100 * sum(found) / len(found) for kind, found in noted.items()}

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mrpvm.english.pragmatics import orders_work
 from mrpvm.english.small_talk import NOTED_OPENING
 from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
@@ -18,6 +19,8 @@ NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough e
 """What a group says when nothing was found."""
 UNKNOWN_TEXT = "I don't know: nothing I was told or given answers this."
 """What a person reads in its place."""
+UNDONE_TEXT = "I can't do that: I only answer from what I was told or given."
+"""What a person reads in its place who asked for a translation, say."""
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
 _HEADING_CHARS = 80
@@ -94,7 +97,7 @@ def answer_text(answer: Answer) -> str:
     One group has no heading. Marks of later groups continue from the earlier ones; a unit keeps its number.
     """
     if len(answer.groups) == 1:
-        return _in_plain_words(answer.groups[0].answer_markdown)
+        return _in_plain_words(answer.groups[0])
     numbers: dict[str, int] = {}
     return "\n\n".join(f"**{heading(group.intent)}**\n\n{_renumbered(group, numbers)}" for group in answer.groups)
 
@@ -112,17 +115,19 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
             return match[0]
         return f"[{numbers.setdefault(group.cited_unit_ids[place - 1], len(numbers) + 1)}]"
 
-    return _MARK.sub(mark, _in_plain_words(group.answer_markdown))
+    return _MARK.sub(mark, _in_plain_words(group))
 
 
-def _in_plain_words(text: str) -> str:
-    return UNKNOWN_TEXT if text == NO_CONTEXT_TEXT else text
+def _in_plain_words(group: AnswerGroup) -> str:
+    if group.answer_markdown != NO_CONTEXT_TEXT:
+        return group.answer_markdown
+    return UNDONE_TEXT if orders_work(group.intent) else UNKNOWN_TEXT
 
 
 def answers_nothing(text: str) -> bool:
     """Return whether an assistant's message says that nothing is known, or only shows a passage."""
     said = text.strip()
-    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT) or said.startswith(QUOTED_OPENING)
+    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT, UNDONE_TEXT) or said.startswith(QUOTED_OPENING)
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:

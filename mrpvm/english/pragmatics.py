@@ -2,26 +2,39 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mrpvm.english import lexicon
+from mrpvm.english.parsing import read
+from mrpvm.english.reading import is_past
+from mrpvm.english.tagging import verb_forms
 from mrpvm.english.text import QUESTION_MARKS, words
 
 ACT_VERBS = {act: tuple(verbs.split("|")) for act, verbs in lexicon.section("pragmatics.acts").items()}
 """Imperatives of each act."""
 _TASK_VERBS = lexicon.listed("task_verbs")
 """Imperatives that ask for an answer; other imperatives state a procedure."""
+_WORK_VERBS = lexicon.listed("work_verbs")
+"""Imperatives to write or calculate something: "Translate this.", "Draft an apology."."""
 _ANSWER_VERBS = lexicon.listed("answer_verbs")
 """Task verbs that only an answerer can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = lexicon.word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are often nouns: "List prices are high." asks for nothing."""
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all")
+_OBJECTS = (
+    lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING | {"it", "as"}
+)
+"""Words after an imperative, where another verb would follow a noun."""
 _FAVOUR = lexicon.pattern("pragmatics.favour")
 """Imperatives to the answerer, which state nothing: "Write me a poem."."""
+_WORK = lexicon.pattern("pragmatics.work")
+_SEARCHED = lexicon.pattern("pragmatics.searched")
+"""Words without a number, a colon or an owner, which would state something, or the kind of a text to write."""
 _COURSE = lexicon.pattern("pragmatics.course")
 """Requests that a source states as steps: "Follow the path from the gate to the mill."."""
 _ACTS = [(rule["act"], rule["pattern"]) for rule in lexicon.rules("pragmatics")]
 _LEAD = lexicon.pattern("pragmatics.lead")
-_CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
+_CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]?s\b", re.IGNORECASE)
 _QUOTES = "\"'\u201c\u201d\u2018\u2019([*_-\u2022 \t"
 
 
@@ -104,6 +117,31 @@ def is_task_request(sentence: str) -> bool:
     return bool(_FAVOUR.match(lowered) or _COURSE.match(lowered) or (not is_closed and _ASKED_WITHIN.search(bare)))
 
 
+def orders_work(sentence: str) -> bool:
+    """Return whether a sentence of a message tells the answerer to write or calculate something.
+
+    The same in a list of steps or a manual is a step: "Sort the parts." "Draft horses are strong." is a statement.
+    """
+    opening = _opening(sentence)
+    if _WORK.match(" ".join(opening.head)):
+        return True
+    if opening.first not in _WORK_VERBS:
+        return False
+    is_asked = words(sentence)[0] in lexicon.AUXILIARIES
+    clauses = read(strip_lead(sentence)).clauses
+    return is_asked or _takes_object(opening) or any(item.is_order and item.verb_place == 0 for item in clauses)
+
+
+def is_search(message: str) -> bool:
+    """Return whether a message is a few words without a verb: "opening hours museum", "A poem about Ida"."""
+    if not _SEARCHED.match(message) or any(clause.verb for clause in read(message).clauses):
+        return False
+    # The parser needs a subject, and takes "Bacteria live on roots" for a name.
+    found = words(message)
+    behind = lexicon.PREPOSITIONS | lexicon.DETERMINERS
+    return not any(is_past(word) or (after in behind and verb_forms(word)) for word, after in pairwise((*found, "")))
+
+
 def asks_reader(sentence: str) -> bool:
     """Return whether a sentence of a source asks its reader for an answer; other imperatives in sources are steps."""
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
@@ -138,12 +176,11 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
         return False
     if bare[len(opening.first) :].lstrip().startswith(":"):
         return True
-    takes_object = (
-        opening.second
-        in lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING
-        or opening.second[:1].isdigit()
-    )
-    return not takes_object and any(word in lexicon.AUXILIARIES for word in opening.head[1:])
+    return not _takes_object(opening) and any(word in lexicon.AUXILIARIES for word in opening.head[1:])
+
+
+def _takes_object(opening: _Opening) -> bool:
+    return opening.second.partition("'")[0] in _OBJECTS or opening.second[:1].isdigit()
 
 
 _ROLES = lexicon.patterns("pragmatics.roles")

@@ -1,5 +1,6 @@
 """Small talk such as greetings and thanks, which states and asks nothing, and the replies to it."""
 
+import re
 from collections.abc import Sequence
 
 from mrpvm.english.lexicon import listed, pattern, section, word_class
@@ -9,6 +10,9 @@ _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy 
 _THANKS = word_class("thanks thank thx cheers")
 _FAREWELLS = word_class("bye goodbye night")
 _ASSENTS = listed("assents")
+_INTERJECTIONS = listed("interjections")
+_OWNERS = word_class("the my our his her their")
+"""Words before what a statement is about: "Thanks, the meeting moved." states something."""
 _FILLERS = listed("fillers")
 CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
 """Words that choose among things named before."""
@@ -17,7 +21,12 @@ _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
 _SET_PHRASES = frozenset(
     ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
 )
+_MEANS_ANSWER = word_class("that it this you")
 _WORDS_MAX = 8
+_EXCLAIMED_MAX = 5
+"""Words of a sentence after an interjection that states nothing: "lol no way"."""
+_NAMED = re.compile(r"\d|(?<=\W)(?!I\b)[A-Z]|[:=]")
+_DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ABOUT_ME = pattern("small_talk.about_me")
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
@@ -45,7 +54,22 @@ def is_phatic(sentence: str) -> bool:
         return False
     if " ".join(found) in _SET_PHRASES or _is_choice(found):
         return True
-    return found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found)
+    if found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found):
+        return True
+    return _is_reaction(found, sentence)
+
+
+def _is_reaction(found: Sequence[str], sentence: str) -> bool:
+    """Return whether a sentence is thanks or an interjection that names nothing: "Thanks, that saved me an hour"."""
+    first = _DRAWN_OUT.sub(r"\1", found[0])
+    is_short = not _INTERJECTIONS.isdisjoint((first, found[0])) and len(found) <= _EXCLAIMED_MAX
+    if _NAMED.search(sentence.strip()) or not (is_short or _is_thanks(found)):
+        return False
+    return _OWNERS.isdisjoint(found) or not _MEANS_ANSWER.isdisjoint(found[1:3])
+
+
+def _is_thanks(found: Sequence[str]) -> bool:
+    return not _THANKS.isdisjoint(found[:2])
 
 
 def _is_choice(found: Sequence[str]) -> bool:

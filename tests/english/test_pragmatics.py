@@ -12,7 +12,16 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.pragmatics import act_of, direct_question, is_task_request, is_yes_no, role_of
+from mrpvm.english.pragmatics import (
+    act_of,
+    direct_question,
+    is_search,
+    is_task_request,
+    is_yes_no,
+    orders_work,
+    role_of,
+)
+from mrpvm.english.small_talk import is_phatic
 from mrpvm.values import ACTS, PHASE_SCOPES, ROLES
 
 
@@ -90,6 +99,64 @@ def test_requests(sentence: str) -> None:
 )  # fmt: skip
 def test_statements(sentence: str) -> None:
     assert not is_task_request(sentence)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Translate 'guten Tag' into English", "Could you shorten this?", "Draft an apology", "Sort these by date.",
+     "Convert 14 stone to kilograms", "I need you to rewrite the last part", "Let's make a packing list for Oslo",
+     "Make it shorter", "pretend you're my boss", "I want a slogan for my shop"],
+)  # fmt: skip
+def test_orders_for_work(message: str) -> None:
+    assert orders_work(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Draft horses are strong.", "Polish people live next door.", "Solve is a company in Oslo.",
+     "Turn the lever into position.", "I need a new name.", "Make an appointment with the dentist.",
+     "Plan B is the train"],
+)  # fmt: skip
+def test_statements_order_no_work(message: str) -> None:
+    assert not orders_work(message)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["lol no way", "hmmmm", "Thanks, that saved me an hour.", "haha fair enough", "wow did not expect that"]
+)
+def test_reactions_state_nothing(sentence: str) -> None:
+    assert is_phatic(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Thanks, the meeting moved.",
+        "ugh my laptop died",
+        "oops room 12",
+        "Thanks, it is Tom's.",
+        "cheers: a pub in Oslo",
+    ],
+)
+def test_reactions_before_a_fact_state_it(sentence: str) -> None:
+    assert not is_phatic(sentence)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["opening hours museum", "capital of Norway", "a haiku about slugs", "again but shorter", "three names for a cat"],
+)
+def test_searches(message: str) -> None:
+    assert is_search(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["gate code 4471", "Aunt Rosa: no nuts", "my blue bike", "left a drill at the mill", "Bacteria live on the roots",
+     "The cat sleeps.", "Letter to Ada: sent", "mum's blue bike"],
+)  # fmt: skip
+def test_statements_search_nothing(message: str) -> None:
+    assert not is_search(message)
 
 
 @pytest.mark.rule("BUILTIN-5")

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
@@ -21,12 +20,10 @@ from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
     LayerUnit,
-    Membership,
     Message,
     ModelRoles,
     PackedPart,
     Posting,
-    Project,
     Session,
     SessionEvent,
     TurnEvents,
@@ -41,7 +38,6 @@ from sessions_app.models.named_sql import (
     read_related,
     select_counted_session,
     select_default_base,
-    select_shown_membership,
     select_turn,
     write_all,
 )
@@ -196,17 +192,6 @@ def test_a_turn_is_read_with_its_session(session, plugins):
         turn(session.project, session.session_id, started.request_id)
     Session.objects.filter(pk=session.pk).update(deleted_at=MOMENT)
     assert select_turn(*named) is None
-
-
-def test_the_shown_membership_is_read_with_its_project(project):
-    user = User.objects.create(username="ada")
-    assert select_shown_membership(user.pk) is None
-    first, last = (Project.objects.create(name=name, slug=name) for name in ("first", "last"))
-    for shown, shown_at in ((last, None), (first, None), (project, None), (last, MOMENT), (first, MOMENT)):
-        Membership.objects.update_or_create(project=shown, user=user, defaults={"shown_at": shown_at})
-        membership = select_shown_membership(user.pk)
-        assert same_columns(membership, Membership.objects.get(project=shown, user=user))
-        assert same_columns(membership.project, Project.objects.get(pk=shown.pk))
 
 
 def test_rows_are_looked_up_by_values_that_go_together(session, plugins):

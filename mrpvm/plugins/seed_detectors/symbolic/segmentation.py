@@ -15,7 +15,7 @@ from mrpvm.english.instructions import (
     without_reminder,
 )
 from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed, pattern
-from mrpvm.english.pragmatics import direct_question, is_task_request, strip_lead
+from mrpvm.english.pragmatics import direct_question, is_search, is_task_request, orders_work, strip_lead
 from mrpvm.english.small_talk import is_phatic
 from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 from mrpvm.sources.chunking import without_closing_marks
@@ -245,7 +245,7 @@ class Segmenter:
     def _take_sentence(self, sentence: str) -> None:
         if is_instruction(sentence) or _only_asks_for_form(sentence):
             (self._since_request if self.result.requests else self.result.instructions).append(sentence)
-        elif is_task_request(sentence) and not is_reminder(sentence):
+        elif (is_task_request(sentence) or orders_work(sentence)) and not is_reminder(sentence):
             for part in _SECOND_REQUEST.split(sentence):
                 self._add_request(part.strip())
         elif not is_phatic(sentence) and any(char.isalnum() for char in sentence):
@@ -330,4 +330,6 @@ def _refers_back(text: str, before: str) -> bool:
 
 def segment(message: str) -> Segmentation:
     """Return the requests, instructions and statements of a message, each in document order."""
+    if is_search(message.strip()) and not is_instruction(message) and not is_phatic(message):
+        return Segmentation(requests=[MessageRequest(text=message.strip())])
     return Segmenter().run(message)
