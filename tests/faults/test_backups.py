@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
@@ -22,7 +22,10 @@ from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
 from sessions_app.management.backups import BackupError, BackupManifest, verified
+from sessions_app.models import AuditEntry
 from tests.server import ServerProcess
+
+LAST_ENTRY = "entry = AuditEntry.objects.first(); print(entry.kind, entry.actor, entry.subject)"
 
 
 def ask(server: ServerProcess, key: str, message: str, session_id: str | None = None) -> tuple[str, str]:
@@ -65,6 +68,8 @@ def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[
     (data / "workspace" / "default" / "note.txt").write_text("changed")
     code, output = server.manage("restore", str(file), "--with-secret-key")
     assert code == 0, output
+    code, output = server.manage("shell", "-c", LAST_ENTRY)
+    assert output.strip().endswith(f"import.made server backup {file}")
     assert (data / "workspace" / "default" / "note.txt").read_text() == "kept"
     with ServerProcess(data, **own_services) as again:
         assert again.api_key is None, "it is no first start"
@@ -108,6 +113,29 @@ def test_a_bad_backup_changes_nothing(tmp_path: Path, settings: Settings) -> Non
     assert file.read_bytes() == whole
     assert whole_database() == before
     assert list(database_file().parent.glob("*before-restore*")) == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="pg_dump may not be installed.")
+def test_a_backup_is_in_the_audit_log(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.MRPVM_DATA_DIR = tmp_path
+    file = tmp_path / "backup.zip"
+    call_command("backup", str(file), stdout=io.StringIO())
+    call_command("backup", "--verify", str(file), stdout=io.StringIO())
+    with pytest.raises(CommandError, match="exists already"):
+        call_command("backup", str(file), stdout=io.StringIO())
+    entry = AuditEntry.objects.get()
+    assert (entry.kind, entry.project_id, entry.actor_kind) == ("export.made", None, "server")
+    assert (entry.subject, entry.facts) == (f"backup {file}", {"has_secret_key": False})
+
+    def full(*_: object, **__: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("sessions_app.management.commands.backup.record", full)
+    told = io.StringIO()
+    call_command("backup", str(tmp_path / "second.zip"), stdout=io.StringIO(), stderr=told)
+    assert verified(tmp_path / "second.zip")
+    assert "The audit log has no entry of this backup: database or disk is full" in told.getvalue()
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
+from sessions_app.actions.settings.audit import record
 from sessions_app.management.backups import BackupError, make_backup, verified
+from sessions_app.models import AuditKind
 
 
 class Command(BaseCommand):
@@ -33,3 +36,12 @@ class Command(BaseCommand):
             f"{file}: {manifest.database} of mrpvm {manifest.version}, {count} file{'' if count == 1 else 's'},"
             f" {key} the signing key, made at {manifest.made_at}."
         )
+        if not verify:
+            self._record(file, has_secret_key=with_secret_key)
+
+    def _record(self, file: Path, *, has_secret_key: bool) -> None:
+        """Add an entry to the audit log; a database that takes none, as on a full disk, is backed up anyway."""
+        try:
+            record(AuditKind.EXPORTED, None, f"backup {file.resolve()}", has_secret_key=has_secret_key)
+        except Error as error:
+            self.stderr.write(f"The audit log has no entry of this backup: {error}")

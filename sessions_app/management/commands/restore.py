@@ -7,9 +7,11 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from sessions_app.actions.settings.audit import record
 from sessions_app.management.backups import BackupError, restore_backup
 from sessions_app.management.claim import DatabaseClaim, DatabaseIsServed
 from sessions_app.management.server import CannotStart
+from sessions_app.models import AuditKind
 
 
 class Command(BaseCommand):
@@ -37,4 +39,5 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(str(error)) from None
         call_command("migrate", interactive=False, verbosity=0)
+        record(AuditKind.IMPORTED, None, f"backup {file.resolve()}", made_at=manifest.made_at)
         self.stdout.write(f"Restored what mrpvm {manifest.version} had at {manifest.made_at}. Start the server.")
