@@ -12,7 +12,14 @@ from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.llm.storable import is_storable
 from mrpvm.plain_yaml import PlainLoader
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.actions.experiments.suites import MOST_TESTS, TestFields, add_test, create_suite, remove_test
+from sessions_app.actions.experiments.suites import (
+    MOST_TESTS,
+    TestFields,
+    add_test,
+    create_suite,
+    record_suite_export,
+    remove_test,
+)
 from sessions_app.experiments.documents import ChoicesDocument, ExpectDocument, TestDocument, document_of, fields_given
 from sessions_app.experiments.suites import check_test
 from sessions_app.models import Project, Suite
@@ -48,6 +55,12 @@ _CHOICES, _EXPECT, _TEST = (
     for document in (ChoicesDocument, ExpectDocument, TestDocument)
 )
 _TEST["kb"] = _TEXT  # a base by its name
+
+
+def exported_suite(suite: Suite) -> str:
+    """Return a suite as YAML for a file, and record that it was made."""
+    record_suite_export(suite)
+    return suite_text(suite)
 
 
 def suite_text(suite: Suite) -> str:

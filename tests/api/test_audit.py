@@ -92,13 +92,15 @@ def suite_changes(caller: Caller) -> None:
     caller.patch(f"{path}/tests/{test_id}", {"name": "Anna again"})
     caller.delete(f"{path}/tests/{test_id}")
     caller.patch(path, {"name": "Renamed"})
+    caller.get(f"{path}/file")
     caller.delete(path)
 
 
 CHANGES = {
     base_changes: ["base.created", "base.source-added", "base.revision-restored", "base.compaction-asked"],
     suite_changes: [
-        "base.created", "suite.created", "test.added", "test.changed", "test.removed", "suite.renamed", "suite.deleted",
+        "base.created", "suite.created", "test.added", "test.changed", "test.removed", "suite.renamed", "export.made",
+        "suite.deleted",
     ],
     session_changes: [
         "export.made", "export.made", "base.forked", "base.saved", "memory.cleared", "experiment.deleted",

@@ -20,7 +20,7 @@ from sessions_app.experiments.documents import changes_of, choices_of, expected_
 from sessions_app.experiments.expected import Expected
 from sessions_app.experiments.suite_files import import_suite, read_suite, suite_text, yaml_of
 from sessions_app.experiments.suites import kept_turn
-from sessions_app.models import KnowledgeBase, Suite, TestCase
+from sessions_app.models import AuditEntry, KnowledgeBase, Suite, TestCase
 from tests.experiments.conftest import ANNA, GATE_A, Talk
 from tests.experiments.test_suites import WHICH, asks
 
@@ -99,6 +99,7 @@ def test_the_command_runs_a_suite_and_writes_junit(suite: Suite, handbook: Knowl
     add_test(suite, asks(handbook), ANNA)
     file, junit = tmp_path / "ferries.suite.yaml", tmp_path / "junit.xml"
     command("export", "Ferries", file)
+    assert AuditEntry.objects.get(kind="export.made").subject == f"suite “Ferries” ({suite.suite_id})"
     assert command("import", file) == "Suite Ferries: 1 tests.\n"
     assert command("run", "Ferries", "--junit", junit) == "passed  gate\n1 passed, 0 failed, 0 not run.\n"
     with pytest.raises(CommandError) as failed:

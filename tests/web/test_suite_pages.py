@@ -10,7 +10,7 @@ from django.urls import reverse
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.experiments.suites import kept_turn
-from sessions_app.models import ExplainabilityTurn, Project, Suite, TestCase, TestResult
+from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Suite, TestCase, TestResult
 from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, parsed, texts_of, visible_text
 from tests.web.test_experiment_pages import address, settled
 
@@ -111,6 +111,7 @@ def test_a_suite_goes_out_and_comes_in_as_a_file(live_project: Project, suite: S
     client = member_client(live_project)
     file = client.get(page_of(suite, "suite-file"))
     assert file["Content-Disposition"] == 'attachment; filename="suite.yaml"'
+    assert AuditEntry.objects.get(kind="export.made").actor_kind == "user"
     upload = SimpleUploadedFile("suite.yaml", file.content.replace(b"Ferries", b"Copy"))
     assert "The suite “Copy” is as the file says." in visible_text(
         client.post(reverse("suite-import"), {"file": upload}, follow=True).text

@@ -83,6 +83,11 @@ def rename_suite(suite: Suite, name: str) -> Suite:
     return suite
 
 
+def record_suite_export(suite: Suite) -> None:
+    """Add an entry to the audit log about a file that was made of a suite."""
+    _record(AuditKind.EXPORTED, suite, form="suite")
+
+
 def _record(kind: AuditKind, suite: Suite, **facts: Any) -> None:
     record(kind, suite.project_id, f"suite “{suite.name}” ({suite.suite_id})", **facts)
 

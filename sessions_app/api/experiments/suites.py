@@ -48,7 +48,7 @@ from sessions_app.experiments.documents import (
     target_of,
 )
 from sessions_app.experiments.questions import Target
-from sessions_app.experiments.suite_files import import_suite, suite_text
+from sessions_app.experiments.suite_files import exported_suite, import_suite
 from sessions_app.experiments.suites import check_test, keep_turns, start_base_tests, start_run
 from sessions_app.models import Suite, SuiteRun, TestCase
 from sessions_app.queries.experiments import suites
@@ -200,7 +200,7 @@ class SuiteExport(SuiteView):
     def get(self, request: Request, suite_id: str) -> Response:
         """Read its YAML form, the same for the same tests."""
         suite = suites.suite(self.project, suite_id)
-        return Response({"name": suite.name, "content": suite_text(suite)})
+        return Response({"name": suite.name, "content": exported_suite(suite)})
 
 
 class Tests(SuiteView):

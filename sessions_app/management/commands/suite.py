@@ -10,7 +10,7 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.experiments.documents import target_of
 from sessions_app.experiments.junit import junit_text, why_not
-from sessions_app.experiments.suite_files import import_suite, suite_text
+from sessions_app.experiments.suite_files import exported_suite, import_suite
 from sessions_app.experiments.suites import run_now
 from sessions_app.models import Project, Suite, TestResult
 from sessions_app.queries.experiments.suites import difference, earlier_run, outcome_counts, results, suite_named
@@ -70,9 +70,9 @@ class Command(BaseCommand):
 
     def _export(self, suite: Suite, file: Path | None) -> None:
         if file is None:
-            self.stdout.write(suite_text(suite), ending="")
+            self.stdout.write(exported_suite(suite), ending="")
         else:
-            file.write_text(suite_text(suite), encoding="utf-8")
+            file.write_text(exported_suite(suite), encoding="utf-8")
 
     def _run(self, project: Project, options: dict[str, Any]) -> None:
         if options["file"]:

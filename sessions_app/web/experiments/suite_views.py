@@ -24,7 +24,7 @@ from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.documents import fields_of
 from sessions_app.experiments.live import Estimate
 from sessions_app.experiments.questions import Target
-from sessions_app.experiments.suite_files import FILE_CHARS, import_suite, suite_text
+from sessions_app.experiments.suite_files import FILE_CHARS, exported_suite, import_suite
 from sessions_app.experiments.suites import check_test, estimate_tests, kept_turn, start_base_tests, start_run
 from sessions_app.language_model import is_configured
 from sessions_app.models import KnowledgeBase, Suite, TestCase
@@ -134,7 +134,7 @@ def download(request: HttpRequest, member: Member, suite_id: str) -> HttpRespons
     """Return the suite as a YAML file."""
     suite = suites.suite(member.project, suite_id)
     headers = {"Content-Disposition": 'attachment; filename="suite.yaml"'}
-    return HttpResponse(suite_text(suite), content_type="application/yaml; charset=utf-8", headers=headers)
+    return HttpResponse(exported_suite(suite), content_type="application/yaml; charset=utf-8", headers=headers)
 
 
 @form_of("suites")
