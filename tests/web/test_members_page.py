@@ -31,7 +31,7 @@ def test_a_stranger_joins_by_a_link_once(project: Project) -> None:
     path, stranger = invited(admin, "viewer"), Client()
     shown = stranger.get(path)
     check_html(shown.text)
-    assert shown["Referrer-Policy"] == "no-referrer"
+    assert shown["Referrer-Policy"] == "same-origin"
     assert "ann invites you as viewer" in visible_text(shown.text)
     for name, password in (("ann", "long enough 1"), ("bo", "short"), ("", "long enough 1")):
         assert stranger.post(path, {"name": name, "password": password}).status_code == 400

@@ -29,17 +29,17 @@ def attempt(client: Client, password: str = "wrong", name: str = "anna", **more:
     return client.post(reverse("login"), {"username": name, "password": password, **more}).status_code
 
 
-def test_a_link_logs_in_once_and_gives_its_address_to_nobody(user: User, client: Client) -> None:
+def test_a_link_logs_in_once_and_gives_its_address_to_no_other_server(user: User, client: Client) -> None:
     address = reverse("login-link", args=[create_login_link(user)])
     response = client.get(address)
     assert response.status_code == 302
     assert response["Location"] == "/"
-    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Referrer-Policy"] == "same-origin"
     assert "no-store" in response["Cache-Control"]
     assert client.get("/").status_code == 200
     again = Client().get(address)
     assert again.status_code == 400
-    assert again["Referrer-Policy"] == "no-referrer"
+    assert again["Referrer-Policy"] == "same-origin"
     assert "used already or is too old" in visible_text(again.text)
 
 

@@ -109,9 +109,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
                 return _joined(request, secret, invitation.project.slug, str(context["name"]))
         except MRPError as refused:
             context["error"], status = refused.message, 400
-    response = render(request, "settings/invitation.html", context, status=status)
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return render(request, "settings/invitation.html", context, status=status)
 
 
 def _joined(request: HttpRequest, secret: str, slug: str, name: str) -> HttpResponse:

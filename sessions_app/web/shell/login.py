@@ -139,17 +139,14 @@ def qr_context(enrolment: Enrolment) -> dict[str, object]:
 @login_not_required
 @require_GET
 def login_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Log in the user of the link, which works once; its address is given to nobody else."""
+    """Log in the user of the link, which works once; its address is given to no other server."""
     try:
         user = use_login_link(secret)
     except InvalidInput as error:
-        response: HttpResponse = render(request, "shell/link_invalid.html", {"error": error}, status=400)
-    else:
-        login(request, user, backend=_LINK_BACKEND)
-        note_passed(request)
-        response = HttpResponseRedirect(reverse("sessions"))
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+        return render(request, "shell/link_invalid.html", {"error": error}, status=400)
+    login(request, user, backend=_LINK_BACKEND)
+    note_passed(request)
+    return HttpResponseRedirect(reverse("sessions"))
 
 
 def _waiting(request: HttpRequest) -> tuple[User | None, WaitingLogin | None]:
