@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -64,6 +65,8 @@ def make_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
         unfinished.replace(file)
     except OSError as error:
         raise BackupError(f"{file} cannot be written: {error}") from error
+    except sqlite3.Error as error:
+        raise BackupError(f"{database_file()} cannot be copied: {error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return manifest

@@ -5,6 +5,7 @@ import os
 import sys
 
 from django.core.management import ManagementUtility, get_commands, load_command_class
+from django.db import DatabaseError, OperationalError, ProgrammingError
 
 _OF_DJANGO = ("migrate", "changepassword", "shell", "dbshell")
 """Django's commands that the help names too; the others can be called anyway."""
@@ -43,7 +44,24 @@ def _first_sentence(app: str, name: str) -> str:
 
 def main() -> None:
     """Run the command that the arguments name."""
+    run(CommandLine(sys.argv))
+
+
+def run(utility: ManagementUtility) -> None:
+    """Run a command. A database that is not there, not the server's or damaged is one line on standard error."""
     os.umask(0o077)  # what a command writes holds conversations, which are read through the server
     gc.disable()  # until everything is imported, see sessions_app/apps.py
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
-    CommandLine(sys.argv).execute()
+    try:
+        utility.execute()
+    except DatabaseError as error:
+        # These can be imported only once Django is set up.
+        from sessions_app.management.server import unusable_database
+        from sessions_app.management.versions import unprepared_database
+
+        if "--traceback" in utility.argv or type(error) not in (DatabaseError, OperationalError, ProgrammingError):
+            raise
+        line = unprepared_database()
+        if not line and isinstance(error, ProgrammingError):
+            raise
+        raise SystemExit(line or unusable_database(error)) from None

@@ -1,6 +1,7 @@
 """Whether this version of the server may use the database."""
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from sessions_app.management.server import CannotStart, named_database
 from sessions_app.queries.versions import database_version, latest_migration, missing_migrations, unknown_migrations
@@ -29,3 +30,17 @@ def check_version(*, must_be_prepared: bool) -> None:
             f"{named_database()}: its tables are {tables}, and this is mrpvm {settings.MRPVM_VERSION}."
             " Start one process without --no-bootstrap first: it brings the tables up to date."
         )
+
+
+def unprepared_database() -> str:
+    """Return the line for a database whose tables no start of this version has prepared, empty for another."""
+    try:
+        is_prepared = not missing_migrations()
+    except DatabaseError:  # it cannot be opened or read
+        return ""
+    if is_prepared:
+        return ""
+    return (
+        f"{named_database()}: the tables are not those of mrpvm {settings.MRPVM_VERSION}. Give the command the"
+        " environment of the server, MRPVM_DATA_DIR and DATABASE_URL above all, or start the server once."
+    )

@@ -80,6 +80,26 @@ def test_tables_made_before_the_first_start_are_private(tmp_path: Path, program:
         assert {"db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm"} <= private_files(tmp_path)
 
 
+@pytest.mark.parametrize("program", ["manage.py", "-cfrom sessions_app.management.command_line import main; main()"])
+def test_a_command_without_the_servers_database_says_so_in_one_line(tmp_path: Path, program: str) -> None:
+    unprepared, away = ServerProcess(tmp_path), ServerProcess(tmp_path, DATABASE_URL="postgresql://x@127.0.0.1:1/x")
+    unprepared.command[1] = away.command[1] = program
+    for command in (("createkey", "bot"), ("user", "bo"), ("doctor",), ("changepassword", "admin")):
+        code, output = unprepared.manage(*command)
+        assert code == 1
+        assert f"MRPVM_DATA_DIR is '{tmp_path}': the tables are not those of mrpvm " in output
+        assert "Traceback" not in output
+    (tmp_path / "db.sqlite3").write_bytes(b"not a database" * 1000)
+    for command in (("createkey", "bot"), ("doctor",), ("backup", str(tmp_path / "backup.zip"))):
+        code, output = unprepared.manage(*command)
+        assert (code, output.count("\n")) == (1, 1), output
+        assert "file is not a database" in output
+    code, output = away.manage("createkey", "bot")
+    assert (code, output.count("\n")) == (1, 1), output
+    assert "DATABASE_URL is (value not shown): expected a database that can be opened" in output
+    assert "Traceback (most recent call last)" in away.manage("createkey", "bot", "--traceback")[1]
+
+
 @pytest.mark.rule("DECISION-19", "DECISION-26")
 def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
