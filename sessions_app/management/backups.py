@@ -153,7 +153,7 @@ def _write(archive: zipfile.ZipFile, scratch_directory: Path, *, with_secret_key
 
 
 def _add_key(archive: zipfile.ZipFile, path: Path) -> str:
-    if not path.exists():
+    if not path.exists() or path.read_text().strip() != settings.SECRET_KEY:
         raise BackupError("The signing key is not in the data directory: it comes from SECRET_KEY; keep that yourself.")
     return _add(archive, path, _KEY_FILE)
 

@@ -124,6 +124,9 @@ def test_a_backup_is_in_the_audit_log(tmp_path: Path, settings: Settings, monkey
     call_command("backup", "--verify", str(file), stdout=io.StringIO())
     with pytest.raises(CommandError, match="exists already"):
         call_command("backup", str(file), stdout=io.StringIO())
+    (tmp_path / "secret_key").write_text("an earlier key, from before SECRET_KEY was set")
+    with pytest.raises(CommandError, match="it comes from SECRET_KEY"):
+        call_command("backup", str(tmp_path / "key.zip"), "--with-secret-key", stdout=io.StringIO())
     entry = AuditEntry.objects.get()
     assert (entry.kind, entry.project_id, entry.actor_kind) == ("export.made", None, "server")
     assert (entry.subject, entry.facts) == (f"backup {file}", {"has_secret_key": False})
