@@ -6,6 +6,7 @@ from django.urls import include, path
 from sessions_app.api.metrics import metrics
 from sessions_app.api.shell.health import health, ready
 
+handler400 = "sessions_app.web.shell.failures.bad_request"
 handler403 = "sessions_app.admin.shell.denied.denied"
 handler500 = "sessions_app.web.shell.failures.server_error"
 urlpatterns = [

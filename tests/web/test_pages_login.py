@@ -176,9 +176,14 @@ def test_error_pages_are_ours(user: User, client: Client) -> None:
     client.force_login(user)
     check_html(client.get("/nothing/here").text)
     client.raise_request_exception = False
-    broken = client.get("/", headers={"Host": "evil.example"})
+    broken = client.get("/", headers={"Host": "<b>.example"})
     assert broken.status_code == 400
-    assert "could not understand" in visible_text(broken.text)
+    check_html(broken.text)
+    assert "not reached by the name <b>.example" in visible_text(broken.text)
+    assert "ALLOWED_HOSTS" in broken.text
+    shapeless = client.post(reverse("login"), b"no form", content_type="multipart/form-data; boundary=é")
+    assert shapeless.status_code == 400
+    assert "could not understand" in visible_text(shapeless.text)
 
 
 def test_a_defect_shows_a_page_without_details(user: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,20 @@
-"""Responses to requests for pages that failed with an unexpected exception."""
+"""Responses to requests for pages that failed with an exception."""
 
 import sys
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
 from mrpvm.errors import StorageFull, Unavailable
 from sessions_app.database import as_unavailable
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400; by a name that is not allowed, say which setting allows it."""
+    unknown_name = request.META.get("HTTP_HOST", "") if isinstance(exception, DisallowedHost) else ""
+    return HttpResponse(render_to_string("400.html", {"unknown_name": unknown_name}), status=400)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
