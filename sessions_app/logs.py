@@ -87,17 +87,20 @@ class JSONFormatter(logging.Formatter):
         return json.dumps({name: without_secrets(value) for name, value in entry.items()}, ensure_ascii=False)
 
 
-class Outages(logging.Filter):
-    """Lowers errors that an outage caused, and requests answered with 503, to a warning of one line.
+_NO_DEFECT = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.INSUFFICIENT_STORAGE)
 
-    The server has no defect then, whichever of its parts met the outage.
+
+class Outages(logging.Filter):
+    """Lowers errors that an outage caused, and requests answered with 503 or 507, to a warning of one line.
+
+    The server has no defect then, whichever of its parts met the outage. What a project may use, too, can be full.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return True: the line is written in any case."""
         error = record.exc_info[1] if record.exc_info else None
         outage = error.message if isinstance(error, StorageUnavailable) else outage_of(error)
-        if outage is not None or getattr(record, "status_code", None) == HTTPStatus.SERVICE_UNAVAILABLE:
+        if outage is not None or getattr(record, "status_code", None) in _NO_DEFECT:
             record.levelno, record.levelname = logging.WARNING, "WARNING"
             record.exc_info = record.exc_text = None
         if outage is not None:

@@ -1,6 +1,7 @@
 """A project's quotas are enforced at every address, and shown with its usage."""
 
 import io
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from sessions_app.actions.knowledge.bases import create_base, delete_base, resto
 from sessions_app.actions.sessions.session import create_session, delete_session, restore_session
 from sessions_app.actions.settings.quotas import choose_quotas, count_model_use, take_turn
 from sessions_app.interchange.bundle.writing import write_bundle
+from sessions_app.logs import Outages
 from sessions_app.models import AuditEntry, KnowledgeSource, ModelUse, Project, Session
 from sessions_app.queries.settings.quotas import uses
 from tests.api.conftest import Caller
@@ -55,7 +57,7 @@ def test_limits_that_cannot_be_are_refused(
 
 
 def test_sessions_end_at_the_limit_and_a_deleted_one_makes_room(
-    project: Project, caller: Callable[..., Caller]
+    project: Project, caller: Callable[..., Caller], caplog: pytest.LogCaptureFixture
 ) -> None:
     editor = caller("editor")
     choose_quotas(project, {"sessions": 2})
@@ -65,8 +67,10 @@ def test_sessions_end_at_the_limit_and_a_deleted_one_makes_room(
         ("/api/chat/completions", {"messages": [{"role": "user", "content": "Hello"}]}),
         ("/v1/chat/completions", {"model": "mrpvm", "messages": [{"role": "user", "content": "Hello"}]}),
     ):
-        answer = editor.client.post(path, body, content_type="application/json", headers=editor.headers)
+        with caplog.filtering(Outages()):
+            answer = editor.client.post(path, body, content_type="application/json", headers=editor.headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (507, "QUOTA_FULL"), path
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == [], "no defect"
     editor.delete(f"/api/sessions/{made[0]}")
     assert editor.post("/api/sessions", {}).status_code == 201
     with pytest.raises(MRPError):
