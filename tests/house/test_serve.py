@@ -237,3 +237,17 @@ def test_only_sharing_servers_start_beside_each_other() -> None:
         DatabaseClaim(shared=False)
     with DatabaseClaim(shared=False), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
         DatabaseClaim(shared=True)
+
+
+def test_a_further_process_has_its_own_static_files_in_production(tmp_path: Path) -> None:
+    production = {"MRPVM_ENV": "production", "ALLOWED_HOSTS": "mrpvm.example", "SECRET_KEY": "0123456789" * 6}
+    production["DATABASE_URL"] = f"sqlite:///{tmp_path / 'db.sqlite3'}"
+    with ServerProcess(tmp_path / "first", **production) as first:
+        first.stop()
+    with ServerProcess(tmp_path / "second", "--no-bootstrap", **production) as second:
+        port = second.output.rsplit(":", 1)[1].rstrip(".\n")
+        behind_proxy = {"X-Forwarded-Proto": "https"}
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/login", headers=behind_proxy)
+        with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
+            assert response.status == 200
+            assert "/static/" in response.read().decode()

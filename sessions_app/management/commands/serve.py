@@ -59,6 +59,8 @@ class Command(BaseCommand):
             self._check()
             bound_port = bound.getsockname()[1]
             check_version(must_be_prepared=no_bootstrap)
+            if settings.STATIC_ROOT:
+                call_command("collectstatic", interactive=False, verbosity=0)
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
             self._warn_of_old_index()
@@ -99,8 +101,6 @@ class Command(BaseCommand):
     def _prepare(self, host: str, port: int, *, alone: bool) -> str:
         call_command("migrate", interactive=False, verbosity=0)
         record_version(settings.MRPVM_VERSION)
-        if settings.STATIC_ROOT:
-            call_command("collectstatic", interactive=False, verbosity=0)
         started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=alone)
         return announcement(started, host, port)
 
