@@ -170,6 +170,7 @@ def run_server(
         "mrpvm.asgi:served",
         http=LimitedConnection,
         lifespan="off",
+        workers=1,  # else uvicorn reads WEB_CONCURRENCY, which may be empty
         proxy_headers=False,  # `served` applies them itself, after `KnownPeer`
         log_config=None,
         access_log=False,

@@ -116,7 +116,7 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     assert seconds < STOP_SECONDS
     assert {"secret_key", "db.sqlite3"} <= private_files(tmp_path)
 
-    with ServerProcess(tmp_path) as server:
+    with ServerProcess(tmp_path, WEB_CONCURRENCY="") as server:  # an empty variable counts as not set
         assert server.api_key is None, "a key is printed once"
         assert "make another under API keys" in server.output
         assert server.login_link.split("/", 3)[3] != first_link.split("/", 3)[3], "the link is new at each start"
