@@ -47,6 +47,13 @@ async def test_a_trusted_proxy_says_who_somebody_is() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_name_is_utf_8_or_latin_1() -> None:
+    for sent in ("Łukasz".encode().decode("latin-1"), "José"):
+        assert await status(AsyncClient(), PROXY, X_Forwarded_User=sent) == 403
+    assert {user.username async for user in User.objects.all()} == {"Łukasz", "José"}
+
+
+@pytest.mark.asyncio
 async def test_a_login_of_the_proxy_ends_without_its_header() -> None:
     client = AsyncClient()
     await status(client, PROXY, X_Forwarded_User="ann")

@@ -1,6 +1,7 @@
 """Single sign-on: a reverse proxy names the user in a header. Off unless settings name the proxy and the header."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -38,12 +39,14 @@ class ProxyLogin(RemoteUserMiddleware):
         Raises:
             KeyError: no trusted proxy names a user.
         """
-        name = request.META["HTTP_" + settings.MRPVM_PROXY_USER_HEADER.upper().replace("-", "_")]
+        name = str(request.META["HTTP_" + settings.MRPVM_PROXY_USER_HEADER.upper().replace("-", "_")])
+        with suppress(UnicodeError):  # headers are read as Latin-1; proxies send UTF-8
+            name = name.encode("latin-1").decode()
         # Of two headers, one of which a client may have sent, the values are joined by a comma.
         is_one = bool(name) and "," not in name and len(name) <= NAME_CHARS and name.isprintable()
         if not is_one or not is_trusted(peer_of(request)):
             raise KeyError(settings.MRPVM_PROXY_USER_HEADER)
-        return str(name)
+        return name
 
 
 def peer_of(request: HttpRequest) -> str:
