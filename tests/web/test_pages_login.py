@@ -41,6 +41,8 @@ def test_a_link_logs_in_once_and_gives_its_address_to_no_other_server(user: User
     assert again.status_code == 400
     assert again["Referrer-Policy"] == "same-origin"
     assert "used already or is too old" in visible_text(again.text)
+    for page in (again, Client().get(reverse("login"))):
+        assert "mrpvm user NAME" in visible_text(page.text), "no restart is needed"
 
 
 def test_an_old_or_unknown_link_does_not_log_in(user: User, client: Client) -> None:

@@ -233,7 +233,7 @@ def use_login_link(secret: str) -> User:
     if link is None or not used.update(used_at=now):
         record_failed_login("", "a login link that is unknown, used or too old")
         raise InvalidInput(
-            "This login link was used already or is too old. Restart the server for a new one.",
+            "This login link was used already or is too old. The command mrpvm user NAME makes a new one.",
             code="LOGIN_LINK_INVALID",
         )
     return link.user
