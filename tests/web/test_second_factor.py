@@ -61,6 +61,18 @@ def set_up(client: Client) -> list[str]:
     return recovery_codes(client.post(PAGE, {"act": "confirm", "code": app_code()}))
 
 
+def test_a_right_code_too_soon_after_a_wrong_one_is_not_called_wrong(ann: Client) -> None:
+    ann.post(PAGE, {"act": "begin"})
+    right = app_code()
+    ann.post(PAGE, {"act": "confirm", "code": wrong_code()})
+    TOTPDevice.objects.update(throttling_failure_count=12)  # on a busy machine one second has passed
+    refused = ann.post(PAGE, {"act": "confirm", "code": right})
+    assert refused.status_code == 400
+    assert "Too many wrong codes. Try again in" in visible_text(refused.text)
+    TOTPDevice.objects.update(throttling_failure_timestamp=None)
+    recovery_codes(ann.post(PAGE, {"act": "confirm", "code": right}))
+
+
 def password_given(**more: str) -> Client:
     """Return a new client after the password was accepted, which must not lead to the first page."""
     client = Client()

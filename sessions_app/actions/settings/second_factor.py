@@ -27,7 +27,7 @@ def confirm_enrolment(user: User, code: str) -> list[str]:
     """Put the new authenticator into effect; return the recovery codes, which cannot be read again.
 
     Raises:
-        InvalidInput: the code is wrong.
+        InvalidInput: the code is wrong, or comes too soon after wrong ones.
         Conflict: the user has an authenticator in effect, which must be removed first.
     """
     codes: list[str] = []
@@ -36,13 +36,15 @@ def confirm_enrolment(user: User, code: str) -> list[str]:
         if True in devices:
             raise Conflict("A second factor is set up already. Remove it first.")
         device = devices.get(False)
-        if device is not None and not _seconds_to_wait(device) and _verified(device, code):
+        seconds = _seconds_to_wait(device)
+        if device is not None and not seconds and _verified(device, code):
             device.confirmed = True
             device.save()
             codes = _new_recovery_codes(user)
             record_of_user(AuditKind.SECOND_FACTOR_ADDED, user)
+    # Raised outside of the transaction, so that the count of wrong codes is stored.
     if not codes:
-        raise InvalidInput(WRONG)
+        raise _refused(seconds)
     return codes
 
 
@@ -58,11 +60,16 @@ def check_code(user: User, code: str) -> None:
         is_right = device is not None and not seconds and _verified(device, code)
         if is_right and isinstance(device, StaticDevice):
             record_of_user(AuditKind.RECOVERY_CODE_USED, user, left=device.token_set.count())
-    # Raised outside of the transaction, so that the count of wrong codes is stored.
-    if seconds:
-        raise InvalidInput(f"Too many wrong codes. Try again in {seconds} seconds.")
+    # Raised outside of the transaction, as above.
     if not is_right:
-        raise InvalidInput(WRONG)
+        raise _refused(seconds)
+
+
+def _refused(seconds: int) -> InvalidInput:
+    """Return the error for a code that is wrong, or comes while the next attempt has to wait."""
+    if not seconds:
+        return InvalidInput(WRONG)
+    return InvalidInput(f"Too many wrong codes. Try again in {seconds} second{'' if seconds == 1 else 's'}.")
 
 
 def renew_recovery_codes(user: User, code: str) -> list[str]:
