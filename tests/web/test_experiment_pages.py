@@ -154,6 +154,18 @@ def test_the_replay_page_says_identical(live_project: Project, turn: Explainabil
     assert link_of(get(client, turn, "turn"), "Replay") == address(turn, "turn-replay")
 
 
+def test_a_turn_has_the_same_tabs_on_all_its_pages(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "viewer")
+    own, base = get(client, turn, "turn"), address(turn, "turn")
+    names = ["Execution", "Context", "State change", "Choice", "Try", "Diagnosis", "Replay"]
+    assert texts_of(parsed(own), ".turn-tabs a") == names
+    for name, tab in (("turn-try", "Try"), ("turn-diagnosis", "Diagnosis"), ("turn-replay", "Replay")):
+        again = get(client, turn, name)
+        assert texts_of(parsed(again), ".turn-tabs a") == names
+        assert texts_of(parsed(again), ".turn-tabs [aria-current]") == [tab]
+        assert link_of(again, "Context") == f"{base}?tab=context"
+
+
 def test_a_head_that_is_refreshed_replays_once(
     live_project: Project, turn: ExplainabilityTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ from sessions_app.web.turns.graph.status import duration_badge
 
 DISCARDED_SHOWN = 5
 REPLAYED_UNASKED_MS = 2_000
-"""Turns up to this duration are replayed for their head; for longer ones the head only has a link."""
+"""Turns up to this duration are replayed for their head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,7 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "verdict": facts.verdict,
         "clauses": [_linked(turn, clause) for clause in facts.verdict.clauses],
         "chips": facts.chips,
-        "has_replay": not turn.is_running and not turn.is_trial and turn.kind != ExplainabilityTurn.Kind.IMPORTED,
-        "is_replayed": (turn.duration_ms or 0) <= REPLAYED_UNASKED_MS,
+        "is_replayed": _is_replayed(turn),
         "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
@@ -90,6 +89,11 @@ def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
         "discarded": discarded[:DISCARDED_SHOWN],
         "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
+
+
+def _is_replayed(turn: ExplainabilityTurn) -> bool:
+    is_replayable = not turn.is_running and not turn.is_trial and turn.kind != ExplainabilityTurn.Kind.IMPORTED
+    return is_replayable and (turn.duration_ms or 0) <= REPLAYED_UNASKED_MS
 
 
 @TextCache
