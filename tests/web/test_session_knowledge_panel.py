@@ -1,6 +1,7 @@
 """The panel of the base and the draft on the session page, for each role."""
 
 import pytest
+from django.urls import reverse
 
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
@@ -8,7 +9,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import member_client, parsed, session_html, visible_text
+from tests.web.page_scene import link_of, member_client, parsed, session_html, visible_text
 
 SAVING_LINK = 'a[href="?saving=1#unsaved-draft"]'
 
@@ -55,7 +56,16 @@ def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
     assert "removed here; the base keeps it until a save" in visible_text(html)
     assert "1 unit, in this session alone" in visible_text(html)
     assert len(parsed(html).css('[aria-label="Sources of the draft"] > li')) == 2
+    of_source = client.get(link_of(html, "n.md")).text
+    assert "The valve leaks." in visible_text(of_source)
+    assert link_of(of_source, "n.md") == link_of(html, "n.md")
     buttons = parsed(html).css('[aria-label$="out of the draft"]')
     assert [button.attributes["aria-label"] for button in buttons] == ["Take n.md out of the draft"]
     seen = parsed(session_html(member_client(project, "viewer"), session, "session-state"))
     assert not seen.css('[aria-label$="out of the draft"]')
+
+
+def test_a_source_that_the_draft_has_not_is_not_found(project: Project) -> None:
+    session = create_session(project, base=create_base(project, "Handbook"))
+    asked = reverse("unit", args=[session.session_id])
+    assert member_client(project).get(asked, {"source": "n"}).status_code == 404

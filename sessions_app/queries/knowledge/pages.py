@@ -23,7 +23,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
-from sessions_app.queries.knowledge.bases import knowledge_bases, newest_sources, sources
+from sessions_app.queries.knowledge.bases import draft_sources, knowledge_bases, newest_sources, sources
 from sessions_app.queries.turns.registry import judged_units
 
 TURNS_LOOKED_AT = 2_000
@@ -210,6 +210,19 @@ def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> lis
         if seen:
             return seen
     return []
+
+
+def root_of_staged(session: Session, source_id: str) -> str:
+    """Return the id of the first of the highest units that a source of the session's draft has.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND, the draft has no such source, or only removes it.
+    """
+    source = draft_sources(session).filter(source_id=source_id).first()
+    roots = roots_of(source, (), 1) if source is not None else []
+    if not roots:
+        raise NotFound(f"The draft has no source '{source_id}'.", code="SOURCE_NOT_FOUND")
+    return roots[0].unit_id
 
 
 def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:

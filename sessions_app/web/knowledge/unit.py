@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sessions_app.layers import EffectiveView
-from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
+from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, Session, UnitEvent
 from sessions_app.queries.knowledge.pages import shows_unit
 from sessions_app.queries.knowledge.provenance import Provenance, life_of, provenance
 from sessions_app.web.knowledge.place import find_place
@@ -55,6 +55,7 @@ def unit_context(session: Session, unit_id: str, before: int | None) -> dict[str
         ],
         "place": _place(origin),
         "is_in_base": _is_in_base(origin),
+        "is_in_draft": _is_in_draft(session, origin),
         "place_of": _place_words(origin),
         "chapters": _chapters(steps),
         "older_before": older,
@@ -67,6 +68,12 @@ def _is_in_base(provenance: Provenance) -> bool:
     if provenance.base is None:
         return False
     return shows_unit(provenance.base, provenance.unit_id, EffectiveView.of_layer(provenance.base.head).hidden)
+
+
+def _is_in_draft(session: Session, provenance: Provenance) -> bool:
+    """Return whether the unit is of a source of the present draft: a draft may have been saved or discarded since."""
+    layer = provenance.layer
+    return layer is not None and layer.kind == KnowledgeLayer.Kind.DRAFT and layer.pk in session.draft.chain
 
 
 def _moment(text: str) -> tuple[datetime | None, str]:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from mrpvm.errors import MRPError, NotFound
 from sessions_app.actions.sessions.retractions import restore_unit, retract_unit
 from sessions_app.ingest.load import correct_unit
+from sessions_app.queries.knowledge.pages import root_of_staged
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns import registry as turns
@@ -21,9 +22,14 @@ from sessions_app.web.shell.pages import back_to, page, tell, tell_error
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the unit of the query parameter `id`; a parameter, because ids may contain any character."""
+    """Show the unit of the query parameter `id`, or the highest one of `source`, a source of the draft.
+
+    They are parameters, because ids may contain any character.
+    """
     session = sessions.session(member.project, session_id)
-    context = unit_context(session, _unit_id(request), whole_number(request.GET.get("before")))
+    source_id = request.GET.get("source", "")
+    unit_id = root_of_staged(session, source_id) if source_id else _unit_id(request)
+    context = unit_context(session, unit_id, whole_number(request.GET.get("before")))
     context |= take(request, f"correction:{session_id}")
     return page(request, "knowledge/unit.html", member, context, section="sessions")
 
