@@ -85,8 +85,9 @@ def test_a_test_that_cannot_be_kept_keeps_what_was_written(
 ) -> None:
     client = member_client(live_project)
     edit = page_of(suite, "test", TestCase.objects.get().test_id)
-    refused = client.post(edit, {**filled(client, edit), "message": "Which gate?", **changed})
+    refused = client.post(edit, {**filled(client, edit), "message": "Which gate?", "tags": "gates", **changed})
     assert refused.status_code == 400
+    assert (refused.context["fields"].message, refused.context["tags"]) == ("Which gate?", "gates")
     assert told in visible_text(refused.text)
 
 

@@ -1,6 +1,6 @@
 """Conversion between a test and its form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +29,9 @@ _LEVELS = ("0", "1", "2", "3")
 def fields_given(project: Project, form: QueryDict, kept: TestFields | None = None) -> TestFields:
     """Return the fields of a test from its form; the turn, and choices without a field, come from `kept`.
 
+    Numbers that cannot be read are left out; see `check_numbers`.
+
     Raises:
-        InvalidInput: a value that must be a number is not one.
         NotFound: KB_NOT_FOUND.
     """
     kb_id = _text(form, "kb_id")
@@ -42,11 +43,23 @@ def fields_given(project: Project, form: QueryDict, kept: TestFields | None = No
         message=_text(form, "message"),
         turn=turn,
         base=knowledge_base(project, kb_id) if kb_id else own,
-        revision=_whole(form, "revision") if kb_id else None,
+        revision=_number_or_none(_whole, form, "revision") if kb_id else None,
         choices=_chosen(form, choices).as_record(),
         expected=_expected(form).as_record(),
         tags=[tag for tag in (part.strip() for part in _text(form, "tags").split(",")) if tag],
     )
+
+
+def check_numbers(form: QueryDict) -> None:
+    """Refuse a form in which a value that must be a number is not one.
+
+    Raises:
+        InvalidInput: it names the field.
+    """
+    for name in ("revision", *_WHOLE):
+        _whole(form, name)
+    for name in _NUMBERS:
+        _number(form, name)
 
 
 def target_given(form: QueryDict) -> Target:
@@ -108,8 +121,8 @@ def _chosen(form: QueryDict, choices: Changes) -> Changes:
 def _expected(form: QueryDict) -> Expected:
     named: dict[str, Any] = {name: _lines(form, name) for name in _LISTS}
     named |= {name: _text(form, name) or None for name in _TEXTS}
-    named |= {name: _whole(form, name) for name in _WHOLE}
-    named |= {name: _number(form, name) for name in _NUMBERS}
+    named |= {name: _number_or_none(_whole, form, name) for name in _WHOLE}
+    named |= {name: _number_or_none(_number, form, name) for name in _NUMBERS}
     if named["max_times"] is None:
         named["reference_ms"] = None
     return Expected(**named, cites_nothing_else="cites_nothing_else" in form)
@@ -121,6 +134,13 @@ def _text(form: Mapping[str, Any], name: str) -> str:
 
 def _lines(form: Mapping[str, Any], name: str) -> Sequence[str]:
     return tuple(line.strip() for line in _text(form, name).splitlines() if line.strip())
+
+
+def _number_or_none[T](read: Callable[[QueryDict, str], T | None], form: QueryDict, name: str) -> T | None:
+    try:
+        return read(form, name)
+    except InvalidInput:
+        return None
 
 
 def _whole(form: Mapping[str, Any], name: str) -> int | None:

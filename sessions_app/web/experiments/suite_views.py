@@ -33,7 +33,13 @@ from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns import registry as turns
-from sessions_app.web.experiments.suite_form import choices_context, fields_given, form_context, target_given
+from sessions_app.web.experiments.suite_form import (
+    check_numbers,
+    choices_context,
+    fields_given,
+    form_context,
+    target_given,
+)
 from sessions_app.web.experiments.suite_pages import base_context, matrix_context, run_context
 from sessions_app.web.experiments.views import AT_ONCE_MS, author_of, may_change
 from sessions_app.web.shell.access import Member, member_view
@@ -178,6 +184,7 @@ def edit_test(request: HttpRequest, member: Member, suite_id: str, test_id: str)
     if request.method == "POST":
         try:
             fields = fields_given(member.project, request.POST, fields)
+            check_numbers(request.POST)
             check_test(fields)
             change_test(test, fields)
             return HttpResponseRedirect(_address(suite))
@@ -256,6 +263,7 @@ def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: Tes
     if request.method == "POST":
         try:
             fields = fields_given(member.project, request.POST, fields)
+            check_numbers(request.POST)
             check_test(fields)
             made = suite or suite_meant(request, member)
             add_test(made, fields, author_of(member))
