@@ -43,8 +43,10 @@ def check_test(fields: TestFields) -> None:
         recorded_turn(fields.turn)
 
 
-def kept_turn(turn: ExplainabilityTurn) -> TestFields:
+def kept_turn(turn: ExplainabilityTurn, *, is_wrong: bool = False) -> TestFields:
     """Return the test that holds a turn to what it answered: its answer, status, basis and citations.
+
+    Where the answer `is_wrong`, the test only expects another one, and an answer at all where there was none.
 
     Raises:
         Conflict: NOT_REPLAYABLE.
@@ -52,12 +54,12 @@ def kept_turn(turn: ExplainabilityTurn) -> TestFields:
     recorded = recorded_turn(turn)
     status = turn.answer_status or "failed"
     answer = words_told(answer_of(turn)).strip()
-    expected = Expected(
-        contains=(answer,) if status == "answered" and answer else (),
-        status=status,
-        basis=turn.answer_basis or None,
-        cites=tuple(dict.fromkeys(cited_unit_ids(turn))),
-    )
+    said = (answer,) if status == "answered" and answer else ()
+    if is_wrong:
+        expected = Expected(does_not_contain=said) if said else Expected(status="answered")
+    else:
+        cited = tuple(dict.fromkeys(cited_unit_ids(turn)))
+        expected = Expected(contains=said, status=status, basis=turn.answer_basis or None, cites=cited)
     mounted = recorded.state.session.mounted_kb_id
     return TestFields(
         name=recorded.message.strip()[:200],

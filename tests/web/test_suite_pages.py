@@ -9,9 +9,10 @@ from django.urls import reverse
 
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Suite, TestCase, TestResult
-from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, parsed, texts_of, visible_text
+from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, parsed, talk, texts_of, visible_text
 from tests.web.test_experiment_pages import address, settled
 
 ANNA = Author(name="anna")
@@ -58,6 +59,27 @@ def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, tu
     assert "1 passed" in visible_text(client.get(reverse("suites")).text)
     experiment = client.get(reverse("experiment", args=[started["Location"].rsplit("/", 1)[1]]))
     assert experiment["Location"] == started["Location"]
+
+
+def test_a_wrong_answer_is_kept_as_not_expected(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client, keep = member_client(live_project), address(turn, "turn-keep")
+    as_answered = filled(client, keep)
+    assert as_answered["status"] == "answered"
+    wrong = link_of(client.get(keep).text, "That was wrong: expect another answer")
+    of_wrong = filled(client, f"{keep}{wrong}")
+    assert of_wrong["does_not_contain"] == as_answered["contains"]
+    assert not any(of_wrong[name] for name in ("contains", "status", "basis", "cites"))
+    client.post(address(turn, "turn-rate"), {"value": "down"})
+    assert filled(client, keep) == of_wrong
+    assert filled(client, f"{keep}{link_of(client.get(keep).text, 'Expect the answer that it gave')}") == as_answered
+
+
+def test_of_no_answer_that_is_wrong_an_answer_is_expected(live_project: Project) -> None:
+    unanswered = talk(create_session(live_project), "Who is the captain?")
+    client, keep = member_client(live_project), address(unanswered, "turn-keep")
+    assert filled(client, keep)["status"] == "no-context"
+    of_wrong = filled(client, f"{keep}?wrong=yes")
+    assert (of_wrong["status"], of_wrong["basis"], of_wrong["cites"]) == ("answered", "", "")
 
 
 def test_a_test_that_breaks_is_told_since_the_run_before(live_project: Project, suite: Suite) -> None:

@@ -27,7 +27,7 @@ from sessions_app.experiments.questions import Target
 from sessions_app.experiments.suite_files import FILE_CHARS, exported_suite, import_suite
 from sessions_app.experiments.suites import check_test, estimate_tests, kept_turn, start_base_tests, start_run
 from sessions_app.language_model import is_configured
-from sessions_app.models import KnowledgeBase, Suite, TestCase
+from sessions_app.models import KnowledgeBase, Suite, TestCase, TurnRating
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
@@ -42,6 +42,7 @@ from sessions_app.web.experiments.suite_form import (
 )
 from sessions_app.web.experiments.suite_pages import base_context, matrix_context, run_context
 from sessions_app.web.experiments.views import AT_ONCE_MS, author_of, may_change
+from sessions_app.web.sessions.conversation import rating_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
@@ -208,14 +209,20 @@ def delete_test(request: HttpRequest, member: Member, suite_id: str, test_id: st
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("editor")
 def keep(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the form of a test that expects the present answer of a turn; a POST adds the test to a suite."""
+    """Show the form of a test that expects the present answer of a turn; a POST adds the test to a suite.
+
+    With `wrong=yes`, or where the answer is rated down and `wrong` is not given, it expects another answer.
+    """
     turn = turns.turn(member.project, session_id, request_id)
+    wrong, rating = request.GET.get("wrong"), rating_of(turn)
+    is_wrong = wrong == "yes" if wrong else rating is not None and rating.value == TurnRating.Value.DOWN
     try:
-        kept = kept_turn(turn)
+        kept = kept_turn(turn, is_wrong=is_wrong)
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("turn", args=[session_id, request_id]))
-    return _form(request, member, None, kept, title=f"Keep turn {turn.turn_index} as a test")
+    title = f"Keep turn {turn.turn_index} as a test"
+    return _form(request, member, None, kept, title=title, is_wrong=is_wrong)
 
 
 @form_of("session", "session_id")
@@ -257,7 +264,9 @@ def base_tests(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse
     return page(request, template, member, context, section="tests")
 
 
-def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: TestFields, *, title: str) -> HttpResponse:
+def _form(
+    request: HttpRequest, member: Member, suite: Suite | None, fields: TestFields, *, title: str, is_wrong: bool = False
+) -> HttpResponse:
     """Return the form of a new test, filled in with `fields`; a POST adds the test to `suite` or the suite it names."""
     error = ""
     if request.method == "POST":
@@ -277,6 +286,7 @@ def _form(request: HttpRequest, member: Member, suite: Suite | None, fields: Tes
             "suites": [listed.suite for listed in suites.listed_suites(member.project)],
             "chosen_suite": request.POST.get("suite", ""),
             "new_suite": request.POST.get("new_suite", ""),
+            "is_wrong": is_wrong,
         }
     return _test_page(request, member, fields, context)
 
