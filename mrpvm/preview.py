@@ -1,4 +1,4 @@
-"""A text on one line, for lists and logs."""
+"""Texts and sizes as people read them, for lists, messages and logs."""
 
 PREVIEW_CHARS = 220
 """Length of the registry's preview."""
@@ -11,3 +11,13 @@ def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
         return line
     head = line[: limit_chars - 1]
     return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:") + "\u2026"
+
+
+def size_words(byte_count: int) -> str:
+    """Return a size in the unit that a person reads."""
+    size = float(byte_count)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{byte_count} byte{'' if byte_count == 1 else 's'}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from mrpvm.english.text import SENTENCE_MARKS, sentences
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.units import content_hash, numbered
+from mrpvm.preview import size_words
 from mrpvm.sources.chunking import Chunk
 from mrpvm.sources.limits import IngestLimits
 from mrpvm.values import ROLES, KnowledgeUnit
@@ -80,7 +81,7 @@ def check_source_size(text: str, limits: IngestLimits) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.source_bytes:
         raise TooLarge(
-            f"The source has {size} bytes; {limits.source_bytes} are allowed.",
+            f"The source has {size_words(size)}; {size_words(limits.source_bytes)} are allowed.",
             code="KB_VALIDATION_TOO_LARGE",
             details={"limit": limits.source_bytes, "size": size},
         )

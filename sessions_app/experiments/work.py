@@ -255,7 +255,9 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> BisectResult:
         numbers[step.moment.number] = watch.tried_count
         trial = Trial(experiment=experiment, position=watch.tried_count)
         trial.findings = [{"kind": "moment", "number": step.moment.number, "is_as_last": step.is_as_last}]
-        store_trial(trial, step.recorded, step.outcome)
+        is_other_state = step.recorded.turn.pk != recorded.turn.pk
+        outcome = replace(step.outcome, has_effect=is_other_state or step.outcome.has_effect)
+        store_trial(trial, step.recorded, outcome)
 
     expected = from_wire(Expectation, experiment.question)
     with watch.place():

@@ -18,6 +18,7 @@ from mrpvm import registry
 from mrpvm.contracts import SourceText
 from mrpvm.errors import EngineTimeout, InvalidInput, TooLarge
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
+from mrpvm.preview import size_words
 from mrpvm.sources.documents.document import media_type_of
 from mrpvm.sources.documents.reading import READ_IN_PROCESS
 from mrpvm.sources.limits import ChunkingLimits, IngestLimits
@@ -398,7 +399,7 @@ def _check(upload: Upload) -> None:
         check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:
         raise TooLarge(
-            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed"
+            f"The file has {size_words(len(upload.data))}; {size_words(settings.MRPVM_MAX_UPLOAD_BYTES)} are allowed"
             " (MRPVM_MAX_UPLOAD_BYTES).",
             code="KB_VALIDATION_TOO_LARGE",
             details={

@@ -15,6 +15,7 @@ from django.conf import settings
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.storable import storable
+from mrpvm.preview import size_words
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -100,7 +101,7 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     except zlib.error:
         raise InvalidInput(f"The body is not {encoding}.") from None
     if len(plain) > limit:
-        raise TooLarge(f"The body unpacks to more than {limit} bytes.", details={"max_bytes": limit})
+        raise TooLarge(f"The body unpacks to more than {size_words(limit)}.", details={"max_bytes": limit})
     if not unpacking.eof:
         raise InvalidInput(f"The body's {encoding} is cut off.")
     return plain

@@ -179,6 +179,22 @@ def test_the_page_shows_use_against_limits(project: Project) -> None:
     assert member_client(project, "editor", "bo").get(address).status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("written", "limit", "shown_as"),
+    [("500 MB", 500 * 1024**2, "500 MB"), ("1.5gb", 1536 * 1024**2, "1536 MB"), ("1000 bytes", 1000, "1000"),
+     ("2048", 2048, "2 KB")],
+)  # fmt: skip
+def test_the_page_takes_and_shows_a_size_with_its_unit(
+    project: Project, written: str, limit: int, shown_as: str
+) -> None:
+    admin, address = member_client(project, "admin", "ann"), reverse("quotas")
+    assert admin.post(address, {"bytes": written}).status_code == 302
+    project.refresh_from_db()
+    assert project.quotas["bytes"] == limit
+    assert parsed(admin.get(address).text).css(f'[name="bytes"][value="{shown_as}"]')
+    assert admin.post(address, {"bytes": f"{written} or so"}).status_code == 400
+
+
 def test_deleted_sessions_and_expired_ones_do_not_count(project: Project) -> None:
     session = create_session(project)
     delete_session(session)

@@ -16,7 +16,7 @@ from mrpvm.conversation.answers import (
     response_document,
     response_markdown,
 )
-from mrpvm.preview import PREVIEW_CHARS, preview
+from mrpvm.preview import PREVIEW_CHARS, preview, size_words
 from mrpvm.testing import unit
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry
 
@@ -143,5 +143,14 @@ def test_previews_are_short_single_lines(text: str) -> None:
 
 
 @pytest.mark.rule("ANSWER-12")
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (1, "1 byte"), (1023, "1023 bytes"), (1536, "1.5 KB"), (20 * 1024**2, "20.0 MB"),
+     (5 * 1024**4, "5120.0 GB")],
+)  # fmt: skip
+def test_sizes_are_written_for_people(count: int, words: str) -> None:
+    assert size_words(count) == words
+
+
 def test_previews_are_cut_between_words() -> None:
     assert preview("some words here", 12) == "some words\u2026"

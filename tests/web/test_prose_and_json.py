@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sessions_app.web.shell.json_tree import NODES_MAX, shown_json, shown_text
 from sessions_app.web.shell.prose import plain, prose
-from sessions_app.web.shell.words import bytes_in_words, why
+from sessions_app.web.shell.words import why
 from tests.web.page_scene import HOSTILE, Reader, links_of, parsed, texts_of
 
 values = st.recursive(
@@ -117,13 +117,6 @@ def test_no_text_makes_prose_dangerous(text: str) -> None:
 
 def test_links_tell_nothing_about_where_they_were() -> None:
     assert 'rel="noopener noreferrer nofollow"' in prose("[x](https://a.example)")
-
-
-@pytest.mark.parametrize(
-    ("count", "words"), [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (5 * 1024**3, "5120.0 MiB")]
-)
-def test_sizes_are_written_for_people(count: int, words: str) -> None:
-    assert bytes_in_words(count) == words
 
 
 def test_codes_become_words_and_words_stay() -> None:

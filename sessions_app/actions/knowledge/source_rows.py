@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.knowledge.indexing import IndexEntry
+from mrpvm.preview import size_words
 from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.quarantine import keep_rejections
@@ -109,8 +110,9 @@ def check_limit(subject: str, what: str, value: int, setting: str, code: str) ->
     """
     limit = getattr(settings, setting)
     if value > limit:
+        has, most = (size_words(value), size_words(limit)) if what == "bytes" else (f"{value} {what}", limit)
         raise TooLarge(
-            f"{subject} has {value} {what}; at most {limit} are taken ({setting}).",
+            f"{subject} has {has}; at most {most} are taken ({setting}).",
             code=code,
             details={"limit": limit, "setting": setting, what: value},
         )

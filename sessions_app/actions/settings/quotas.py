@@ -8,6 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, Unavailable
+from mrpvm.preview import size_words
 from sessions_app.actions.settings.audit import record
 from sessions_app.call_rates import is_allowed
 from sessions_app.exclusive import wait_for_turn
@@ -19,7 +20,7 @@ _STORED = (QuotaKind.SESSIONS, QuotaKind.UNITS, QuotaKind.BYTES)
 _UNITS_OF_USE = {
     QuotaKind.SESSIONS: "sessions",
     QuotaKind.UNITS: "units",
-    QuotaKind.BYTES: "bytes of sources",
+    QuotaKind.BYTES: "of sources",
     QuotaKind.CALLS: "turns a minute",
     QuotaKind.TOKENS: "tokens a day",
     QuotaKind.COST: "a day for models",
@@ -121,7 +122,8 @@ def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
 
 def _reached(kind: QuotaKind, limit: float) -> Unavailable:
     seconds = seconds_until_free(kind)
-    words = f"This project may use {limit:,.10g} {_UNITS_OF_USE[kind]}"
+    amount = size_words(int(limit)) if kind == QuotaKind.BYTES else f"{limit:,.10g}"
+    words = f"This project may use {amount} {_UNITS_OF_USE[kind]}"
     details = {"quota": kind.value, "limit": limit}
     if seconds is None:
         return Unavailable(f"{words}; there is no room for more.", code="QUOTA_FULL", details=details)

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from mrpvm.errors import InvalidInput, MRPError, StorageFull, TooLarge
+from mrpvm.preview import size_words
 from sessions_app.api.shell.errors import PROBLEM_TYPE, error_body, problem_of, status_of
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
@@ -95,7 +96,7 @@ class BodyLimit:
 
 
 def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"The request body is larger than {limit} bytes.", details={"max_bytes": limit})
+    return TooLarge(f"The request body is larger than {size_words(limit)}.", details={"max_bytes": limit})
 
 
 async def _refuse(scope: dict[str, Any], send: Callable[..., Any], error: MRPError) -> None:

@@ -11,6 +11,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 
 from mrpvm.errors import TooLarge
 from mrpvm.llm.storable import is_storable
+from mrpvm.preview import size_words
 from mrpvm.wire import JSONObject
 
 
@@ -31,7 +32,7 @@ class JSONObjectParser(BaseParser):
         limit = settings.MRPVM_MAX_BODY_BYTES
         raw = stream.read(limit + 1)
         if len(raw) > limit:
-            raise TooLarge(f"The request body is larger than {limit} bytes.", details={"max_bytes": limit})
+            raise TooLarge(f"The request body is larger than {size_words(limit)}.", details={"max_bytes": limit})
         try:
             parsed = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
         except UnicodeDecodeError:
@@ -65,7 +66,9 @@ class UploadParser(BaseParser):
             parsed = MultiPartParser().parse(stream, media_type, parser_context)
         except RequestDataTooBig:
             limit = settings.MRPVM_MAX_BODY_BYTES
-            raise TooLarge(f"The form's fields are larger than {limit} bytes.", details={"max_bytes": limit}) from None
+            raise TooLarge(
+                f"The form's fields are larger than {size_words(limit)}.", details={"max_bytes": limit}
+            ) from None
         except SuspiciousOperation:
             raise ParseError("The form has too many fields or files.") from None
         fields, files = parsed.data.dict(), [file for _, uploads in parsed.files.lists() for file in uploads]

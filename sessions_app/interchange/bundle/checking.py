@@ -19,6 +19,7 @@ from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.errors import TooLarge
 from mrpvm.llm.storable import is_storable
+from mrpvm.preview import size_words
 from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import fold_graph
 from mrpvm.wire import from_wire
@@ -160,7 +161,7 @@ def _check_names(archive: zipfile.ZipFile, manifest: BundleManifest) -> None:
     limit = settings.MRPVM_MAX_BUNDLE_BYTES
     if stated > limit:
         raise TooLarge(
-            f"The bundle holds {stated} bytes once it is unpacked; {limit} are read.",
+            f"The bundle holds {size_words(stated)} once it is unpacked; {size_words(limit)} are read.",
             code="BUNDLE_TOO_LARGE",
             details={"max_bytes": limit},
         )

@@ -12,6 +12,7 @@ from django.db.models import Model
 
 from mrpvm.errors import TooLarge
 from mrpvm.llm.redaction import redacted_json, secrets_remembered
+from mrpvm.preview import size_words
 from mrpvm.wire import json_bytes
 from sessions_app.interchange.bundle.form import (
     MANIFEST,
@@ -88,7 +89,7 @@ def _write_table(archive: zipfile.ZipFile, table: Table, lines: Iterator[bytes],
             if size > room:
                 limit = settings.MRPVM_MAX_BUNDLE_BYTES
                 raise TooLarge(
-                    f"The bundle would hold more than {limit} bytes.",
+                    f"The bundle would hold more than {size_words(limit)}.",
                     code="BUNDLE_TOO_LARGE",
                     details={"max_bytes": limit},
                 )

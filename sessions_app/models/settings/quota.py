@@ -10,7 +10,7 @@ class QuotaKind(models.TextChoices):
 
     SESSIONS = "sessions", "Sessions"
     UNITS = "units", "Units of knowledge"
-    BYTES = "bytes", "Bytes of sources"
+    BYTES = "bytes", "Size of sources"
     CALLS = "calls-a-minute", "Turns a minute"
     TOKENS = "tokens-a-day", "Tokens a day"
     COST = "cost-a-day", "Cost a day"

@@ -26,7 +26,14 @@ def described(experiment: Experiment, trials: Collection[Trial]) -> dict[int, li
     bases = {}
     if any("base" in trial.changes for trial in trials):
         bases = dict(knowledge_bases(experiment.project).values_list("kb_id", "name"))
-    return {trial.position: list(_phrases(trial.changes, texts, bases)) for trial in trials}
+    return {trial.position: [*_state(trial), *_phrases(trial.changes, texts, bases)] for trial in trials}
+
+
+def _state(trial: Trial) -> Iterator[str]:
+    """Yield the state of the session that a search through time asked."""
+    for finding in trial.findings:
+        if finding["kind"] == "moment" and "base" not in trial.changes:
+            yield f"the state after turn {finding['number']}" if finding["number"] else "the state before the first turn"
 
 
 def _phrases(changes: Mapping[str, Any], texts: Mapping[str, str], bases: Mapping[str, str]) -> Iterator[str]:

@@ -101,13 +101,3 @@ def ending(status: str, outcome: str | None, kind: str) -> str:
     if status == "succeeded" and outcome in OUTCOME_WORDS:
         return OUTCOME_WORDS[outcome]
     return END_WORDS.get(status, status)
-
-
-def bytes_in_words(count: int) -> str:
-    """Write a size in the unit that a person reads."""
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024 or unit == "MiB":
-            break
-        size /= 1024
-    return f"{count} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

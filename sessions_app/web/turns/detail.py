@@ -6,11 +6,12 @@ from typing import Any
 
 from django.conf import settings
 
+from mrpvm.preview import size_words
 from mrpvm.trace.graph import ControlNode, Graph, GraphExecution, GraphFrame
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, graph
 from sessions_app.web.shell.json_tree import ShownJson, shown_json, shown_text
-from sessions_app.web.shell.words import bytes_in_words, why
+from sessions_app.web.shell.words import why
 from sessions_app.web.turns.graph import GraphStructure
 from sessions_app.web.turns.graph.parts import seen
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
@@ -67,9 +68,9 @@ def detail_context(turn: ExplainabilityTurn, detail: Detail) -> dict[str, Any]:
         "tried_instead": _tried_instead(structure, detail.ref),
         "tabs": tabs,
         "first_tab": _first_tab(tabs, is_error=node.tone == Tone.ERROR),
-        "size": bytes_in_words(detail.size),
+        "size": size_words(detail.size),
         "is_pruned": detail.is_pruned,
-        "cut_bytes": bytes_in_words(detail.cut_bytes) if detail.cut_bytes else "",
+        "cut_bytes": size_words(detail.cut_bytes) if detail.cut_bytes else "",
         "node_error": _error(detail),
     }
 
@@ -127,7 +128,7 @@ def _first_tab(tabs: list[Tab], *, is_error: bool) -> str:
 
 
 def _tab(name: str, shown: ShownJson) -> Tab:
-    cut = f"{bytes_in_words(shown.left_out_bytes)} more are not shown here" if shown.left_out_bytes else ""
+    cut = f"{size_words(shown.left_out_bytes)} more are not shown here" if shown.left_out_bytes else ""
     return Tab(name=name, title=name.capitalize(), shown=shown, cut=cut)
 
 
