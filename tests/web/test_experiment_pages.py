@@ -132,7 +132,13 @@ def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn
     check_html(form)
     assert parsed(form).css(f'[value="{turn.request_id}"][selected]')
     made = client.post(reverse("session-bisect-run", args=[turn.session.session_id]), {"turn": turn.request_id})
-    assert "The ferry to Nore leaves from gate A." in visible_text(settled(client, made.url))
+    found = settled(client, made.url)
+    assert "The ferry to Nore leaves from gate A." in visible_text(found)
+    recorded, *states = texts_of(parsed(found), '[data-label="Changes"]')
+    note = "Nothing that the machine is given has changed."
+    assert (recorded, states[:2]) == ("nothing", [f"the state after turn 2{note}", "the state before the first turn"])
+    actions = texts_of(parsed(found), '[data-label="Actions"]')
+    assert ["Change" in words for words in actions] == [False, True, *[False] * (len(states) - 1)]
 
 
 def test_an_experiment_is_deleted_by_who_ran_it_or_an_editor(live_project: Project, turn: ExplainabilityTurn) -> None:

@@ -118,7 +118,7 @@ def _recorded(experiment: Experiment) -> TrialColumn | None:
 def _row(experiment: Experiment, trial: Trial, changes: tuple[str, ...], before: str | None) -> TrialColumn:
     answered = trial.trace if trial.status == Trial.Status.SUCCEEDED else None
     again = ""
-    if experiment.turn is not None and trial.turn_id == experiment.turn_id:
+    if experiment.turn is not None and trial.turn_id in (None, experiment.turn_id):
         address = reverse("turn-try", args=[experiment.session.session_id, experiment.turn.request_id])
         again = f"{address}?experiment={experiment.experiment_id}&from={trial.position}"
     return TrialColumn(

@@ -33,7 +33,9 @@ def _state(trial: Trial) -> Iterator[str]:
     """Yield the state of the session that a search through time asked."""
     for finding in trial.findings:
         if finding["kind"] == "moment" and "base" not in trial.changes:
-            yield f"the state after turn {finding['number']}" if finding["number"] else "the state before the first turn"
+            yield (
+                f"the state after turn {finding['number']}" if finding["number"] else "the state before the first turn"
+            )
 
 
 def _phrases(changes: Mapping[str, Any], texts: Mapping[str, str], bases: Mapping[str, str]) -> Iterator[str]:
