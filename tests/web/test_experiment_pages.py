@@ -58,6 +58,15 @@ def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: Explai
     assert texts_of(parsed(client.get(link_of(found, "Compare")).text), "h1")[0].startswith("Turn 3 and trial")
 
 
+def test_earlier_searches_are_listed_without_the_one_shown(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "viewer")
+    asked = client.post(address(turn, "turn-diagnose"), {"should_not_contain": "gate A"})
+    assert "Earlier searches" not in visible_text(settled(client, asked.url))
+    earlier = visible_text(get(client, turn, "turn-diagnosis"))
+    assert "Earlier searches" in earlier
+    assert "finished, should not say “gate A”" in earlier
+
+
 def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     load_source(base, Upload(name="handbook.md", data=b"# Boarding\n\nCars board at gate B on all days."))

@@ -114,6 +114,7 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
     if request.GET.get("experiment"):
         experiment = experiments.experiment(member.project, request.GET["experiment"])
         context |= experiment_context(experiment, may_change=may_change(member, experiment))
+        context["earlier"] = [each for each in context["earlier"] if each.pk != experiment.pk]
         question = experiment.question
         context["expected"] = Expectation(
             should_contain=question.get("shouldContain", ""), should_not_contain=question.get("shouldNotContain", "")
