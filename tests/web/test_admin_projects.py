@@ -9,7 +9,7 @@ from django.urls import reverse
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.settings.projects import change_project, create_login_link, create_project, set_member
 from sessions_app.models import KnowledgeBase, LoginLink, Membership, Project, Role
-from tests.web.page_scene import parsed, visible_text
+from tests.web.page_scene import link_of, parsed, visible_text
 
 
 def address_of(model: str, page: str, *arguments: int) -> str:
@@ -23,6 +23,16 @@ def test_a_new_project_gets_its_default_base(operators: Client) -> None:
     assert KnowledgeBase.objects.get(project=project).is_default
     assert "The project was created" in visible_text(page.text)
     assert LogEntry.objects.get().object_id == str(project.pk)
+
+
+def test_who_adds_a_project_can_open_it(operators: Client) -> None:
+    add = address_of("project", "add")
+    assert parsed(operators.get(add).text).css('[name="joins"][checked]')
+    operators.post(add, {"name": "Zoo", "joins": "on"})
+    assert Membership.objects.get().role == "admin"
+    projects = operators.get(reverse("projects")).text
+    assert "Zoo" in visible_text(projects)
+    assert link_of(projects, "Add a project in the admin") == add
 
 
 def test_a_project_is_changed(operators: Client) -> None:

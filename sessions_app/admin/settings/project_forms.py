@@ -47,9 +47,17 @@ class CreateProject(_ProjectForm):
     short_name = forms.SlugField(
         label="slug", max_length=SLUG_CHARS, required=False, help_text="Empty: made from the name."
     )
+    joins = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Be an admin of it",
+        help_text="The pages show a project to its members alone.",
+    )
 
     def perform(self, actor: User) -> Done:
         project = create_project(*self.entered())
+        if self.cleaned_data["joins"]:
+            set_member(project, actor, Role.ADMIN)
         return Done(message="The project was created:", log="Created.", created=project)
 
 
