@@ -80,6 +80,21 @@ def test_a_turn_without_a_model_says_so(project: Project) -> None:
     assert "asked no model" in text_of(get(member_client(project), turn, "turn-context"))
 
 
+def test_the_ledger_names_plugins_and_units_and_not_their_ids(live_project: Project) -> None:
+    session = create_session(live_project)
+    for told in ("The shop closes at 20 today.", "The shop closes at 18."):
+        talk(session, told)
+    turn = talk(session, "When does the shop close?", kb="kb-balanced")
+    ledger = parsed(get(member_client(live_project), turn, "turn-context"))
+    rows = "tr[id^=ledger-]"
+    assert all(
+        "exec-" not in words and "kb-balanced" in words for words in texts_of(ledger, f"{rows} [data-label=From]")
+    )
+    reasons = texts_of(ledger, f"{rows} [data-label=Why]")
+    assert "with “The shop closes at" in " ".join(reasons)
+    assert "session::" not in " ".join(reasons)
+
+
 # --- state
 
 

@@ -1,10 +1,12 @@
 """The context ledger of a turn: the last step of every unit that retrieval or solving read."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mrpvm.trace.events import PluginFinished, said
+from mrpvm.preview import preview
+from mrpvm.trace.events import PluginFinished, PluginStarted, said
 from mrpvm.trace.verdict import contradictions
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.experiments.dependence import dependences
@@ -19,6 +21,7 @@ from sessions_app.web.turns.rewriting import rewriting_context
 from sessions_app.web.turns.score_bar import ScoreBar, score_bar
 
 LEDGER_SHOWN = 200
+REASON_UNIT_CHARS = 80
 GONE = KnownUnit(text="")
 _BELOW = ("kb", "draft")
 """Stores below what is the session's own."""
@@ -33,7 +36,10 @@ _FATES: Mapping[str, Tone] = {
 
 @dataclass(slots=True, kw_only=True)
 class LedgerRow:
-    """One unit in the ledger: its last step, and why it went no further."""
+    """One unit in the ledger: its last step, and why it went no further.
+
+    `calls` are the executions that judged it, each with its plugin.
+    """
 
     unit_id: str
     store: str
@@ -51,6 +57,7 @@ class LedgerRow:
     made: ScoreBar | None = None
     steps: list[str] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
+    calls: Sequence[tuple[str, str]] = ()
 
     @property
     def tone(self) -> Tone:
@@ -81,11 +88,14 @@ def context_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     shown_ids = {row.unit_id for row in shown}
     known, retracted = known_units(turn, shown_ids), retracted_since(turn.session, shown_ids)
     tried = dependences(turn)
+    plugins = {started.execution_id: started.plugin_id for started in said(PluginStarted, events)}
     for row in shown:
         unit = known.get(row.unit_id, GONE)
         row.dependence = tried.get(row.unit_id, "not tried") if tried else ""
         row.text, row.origin, row.is_retracted = unit.text, unit.origin, row.unit_id in retracted
         row.against = against.get(row.unit_id, "")
+        row.reason = _with_texts(row.reason, known)
+        row.calls = [(ref, plugins.get(ref, ref)) for ref in row.executions]
     best = max((row.score or 0 for row in shown), default=0)
     for row in shown:
         row.made = score_bar(row.parts, best)
@@ -117,6 +127,16 @@ def _ledger(events: Iterable[UnitEvent]) -> list[LedgerRow]:
         )
         row.take(event)
     return list(rows.values())
+
+
+def _with_texts(reason: str, known: Mapping[str, KnownUnit]) -> str:
+    """Return the reason with the texts of the units whose ids it names."""
+
+    def text_of(found: re.Match[str]) -> str:
+        unit = known.get(found[0])
+        return f"“{preview(unit.text, REASON_UNIT_CHARS)}”" if unit and unit.text else found[0]
+
+    return re.sub(r"[^\s;]+", text_of, reason)
 
 
 def _ledger_order(row: LedgerRow) -> tuple[int, int, float, str]:
