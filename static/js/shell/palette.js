@@ -33,7 +33,7 @@ class Palette extends Combobox {
     // Commands of this page come first, then those of every page.
     const here = document.querySelectorAll("main :is([data-command], a[aria-keyshortcuts], .menu__list > a, .tabs a)");
     const acts = [...here, ...document.querySelectorAll("[data-command]")]
-      .filter((act) => !act.disabled)
+      .filter((act) => !act.disabled && getComputedStyle(act).display !== "none")
       .map((act) => [act.dataset.command || act.title || act.textContent.trim(), "command", act]);
     return [...new Map([...acts, ...links].map((offer) => [offer[0], offer])).values()];
   }
