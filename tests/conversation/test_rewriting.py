@@ -215,6 +215,13 @@ def test_terms_are_weighted_by_their_probability_and_by_the_need() -> None:
         assert found.weights[item.term] == round(item.probability * found.need_probability**0.5, 3)
 
 
+def test_the_marks_of_sources_are_no_words_that_were_said() -> None:
+    told = "The shop closes at 20 today."
+    [marked] = exchanges_of(said(told, f"Noted: {told} [1] The bakery is closed on Mondays. [12]"))
+    [plain] = exchanges_of(said(told, f"{told} The bakery is closed on Mondays."))
+    assert marked == plain
+
+
 def test_a_follow_up_scores_above_a_standalone_question() -> None:
     alone = need_of("What is the interest rate on the Class A-1 certificates of Northern Trust in 2007?", DATE)
     assert need_of("What about it?", DATE) > FOLLOWS_UP > alone

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.conversation.answers import answers_nothing
+from mrpvm.conversation.answers import answers_nothing, words_told
 from mrpvm.english.lexicon import STOP_WORDS
 from mrpvm.english.text import stem
 from mrpvm.text_cache import TextCache
@@ -98,7 +98,10 @@ def is_same(one: str, other: str) -> bool:
 
 
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
-    """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers."""
+    """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers.
+
+    Of an answer the words it tells are read, not the marks of its sources.
+    """
     pairs: list[tuple[str, list[str]]] = []
     for message in spoken(history):
         if message.role != "assistant":
@@ -106,9 +109,9 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
         elif answers_nothing(message.content):
             continue  # what tells that nothing is known names nothing that could be meant
         elif pairs:
-            pairs[-1][1].append(message.content)
+            pairs[-1][1].append(words_told(message.content))
         else:
-            pairs.append(("", [message.content]))
+            pairs.append(("", [words_told(message.content)]))
     if len(pairs) > READ_EXCHANGES:
         pairs = [pairs[0], *pairs[1 - READ_EXCHANGES :]]
     return [
