@@ -1,6 +1,7 @@
 """System checks: what must be right before the server starts. Each message is one line for an operator."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from django.apps import AppConfig
@@ -10,12 +11,26 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from mrpvm.wrappers.manifest import admit_wrappers
 
 ENVIRONMENT_TAG = "environment"
+_PREFIX = "MRPVM_"
+_ALIKE = 0.9
+"""How alike a misspelt name is at least, from 0 to 1."""
 
 
 @register(ENVIRONMENT_TAG)
 def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Return one error for each environment variable that cannot be used."""
     return [Error(str(problem), id="mrpvm.E001") for problem in settings.ENVIRONMENT_PROBLEMS]
+
+
+@register(ENVIRONMENT_TAG)
+def check_names(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of each variable that is no setting and is called almost like one."""
+    known = settings.ENVIRONMENT.names_read
+    unknown = sorted(name for name in settings.ENVIRONMENT.variables if name.startswith(_PREFIX) and name not in known)
+    meant = {name: get_close_matches(name, sorted(known), n=1, cutoff=_ALIKE) for name in unknown}
+    return [
+        Warning(f"{name} is no setting; {found} is one.", id="mrpvm.W002") for name in unknown for found in meant[name]
+    ]
 
 
 @register(ENVIRONMENT_TAG)

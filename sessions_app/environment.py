@@ -41,13 +41,15 @@ class SettingProblem:
 
 @dataclass
 class Environment:
-    """Typed readers over the variables; `problems` grows in reading order."""
+    """Typed readers over the variables; `problems` grows in reading order, `names_read` with each reading."""
 
     variables: Mapping[str, str]
     problems: list[SettingProblem] = field(default_factory=list)
+    names_read: set[str] = field(default_factory=set)
 
     def text(self, name: str) -> str:
         """Return the trimmed value, empty when unset: a set but empty variable counts as unset."""
+        self.names_read.add(name)
         return self.variables.get(name, "").strip()
 
     def refuse(self, name: str, expected: str, *, secret: bool = False) -> None:

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.llm import redaction
 from mrpvm.llm.redaction import REDACTED
-from sessions_app.checks import check_processes, check_wrappers
+from sessions_app.checks import check_names, check_processes, check_wrappers
 from sessions_app.environment import Environment
 from sessions_app.logs import PlainFormatter
 from sessions_app.turns.machine import install_plugins
@@ -51,6 +51,17 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     assert (names["HOST"], names["PORT"], names["DEBUG"]) == ("127.0.0.1", 8000, False)
     assert names["DATABASES"]["default"]["NAME"] == str(tmp_path / "db.sqlite3")
     assert names["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("InMemoryChannelLayer")
+
+
+def test_a_misspelt_variable_is_a_warning(settings: Settings) -> None:
+    named = {"MRPVM_KEEP_AUDIT_DAY": "30", "MRPVM_DATADIR": "/srv", "MRPVM_WHATEVER": "1", "MRPVM_DEMO": "0"}
+    settings.ENVIRONMENT = Environment(named)
+    for name in ("MRPVM_KEEP_AUDIT_DAYS", "MRPVM_DATA_DIR", "MRPVM_DEMO"):
+        settings.ENVIRONMENT.text(name)
+    assert [warning.msg for warning in check_names(None)] == [
+        "MRPVM_DATADIR is no setting; MRPVM_DATA_DIR is one.",
+        "MRPVM_KEEP_AUDIT_DAY is no setting; MRPVM_KEEP_AUDIT_DAYS is one.",
+    ]
 
 
 @pytest.mark.rule("DECISION-3", "DECISION-4", "DECISION-5", "DECISION-15", "DECISION-22", "DECISION-33")
