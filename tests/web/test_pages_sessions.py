@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import UNDO_PERIOD
+from sessions_app.actions.settings.projects import create_project
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnRating
 from tests.web.page_scene import (
     add_turns,
@@ -41,6 +42,14 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     assert "curl http://testserver/api/chat/completions" in visible_text(html)
     assert 'base_url="http://testserver/v1"' in visible_text(html)
     assert not parsed(html).css('[role="search"]')
+
+
+@pytest.mark.parametrize(
+    ("is_default", "told"), [(True, "The key was printed at the first start"), (False, "A key belongs to one project")]
+)
+def test_an_empty_list_says_where_its_projects_key_comes_from(project: Project, is_default: bool, told: str) -> None:
+    shown = project if is_default else create_project("Zoo")
+    assert told in visible_text(member_client(shown, "admin").get("/").text)
 
 
 def test_a_row_shows_what_the_session_holds(client: Client, project: Project) -> None:
