@@ -262,7 +262,7 @@ def test_a_long_payload_is_cut_and_says_so(
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
-    assert re.search(r"This is the beginning: [\d.]+ (KiB|bytes) more are not shown here", visible_text(html))
+    assert re.search(r"This is the beginning: [\d.]+ (KB|bytes) more are not shown here", visible_text(html))
     assert len(html) < 12_000
 
 
