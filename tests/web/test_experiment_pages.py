@@ -116,6 +116,7 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
     assert more.url == made.url
     html = settled(client, made.url)
     assert "no conversation" in visible_text(html)
+    assert "includes reading and storing it, that of a trial does not" in visible_text(html)
     trace = ExplainabilityTurn.with_trials.filter(trial_number__gt=0).order_by("-trial_number")[0]
     for name in ("turn", "turn-graph", "turn-timeline", "turn-context", "turn-choice", "turn-export", "turn-picture"):
         assert client.get(address(trace, name)).status_code == 200, name
