@@ -110,7 +110,12 @@ class Asked:
 
     def mounted_text(self, text: str, name: str) -> KnowledgeLayer:
         """Return the head of a new base that holds the text, and its vectors if embeddings are used."""
-        head = mounted(units_of_text(self._detector, text, name, "text"))
+        return self.mounted_texts([text], name)
+
+    def mounted_texts(self, texts: Sequence[str], name: str) -> KnowledgeLayer:
+        """Return the head of a new base that holds each text as a source of its own."""
+        sources = (units_of_text(self._detector, text, name, f"text-{place}") for place, text in enumerate(texts))
+        head = mounted(*sources)
         while self._embeds and derive_ahead():
             pass
         return head
@@ -138,9 +143,10 @@ class Asked:
         return Reply(outcome.answer.groups if outcome.answer else (), spent_ms, self.solver.spent_ms)
 
 
-def mounted(units: Sequence[KnowledgeUnit]) -> KnowledgeLayer:
-    """Return the head of a new base that holds the units."""
+def mounted(*sources: Sequence[KnowledgeUnit]) -> KnowledgeLayer:
+    """Return the head of a new base that holds the units of each source."""
     base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
-    add_source(base, "text", "", units)
-    base.refresh_from_db()
+    for place, units in enumerate(sources):
+        add_source(base, f"text-{place}", "", units)
+        base.refresh_from_db()
     return base.head

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import batched
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -20,6 +21,7 @@ from sessions_app.models import KnowledgeLayer
 _SHOWN = ("stated", "composed", "quoted")
 _ASSERTED = ("stated", "composed")
 _QUESTIONS_A_PARAGRAPH = 10
+_TEXTS_TOGETHER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,15 @@ def _texts(asked: Asked, show: str | None) -> Iterator[Figure | str]:
     yield f"texts: {count} requests, {unmet} that their text cannot meet"
     yield Figure("texts: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
     yield Figure("texts: requests that cannot be met, yet stated or composed", 100 * misled / unmet, {})
+    held = sum(_held_together(asked, texts) for texts in batched(read_stories(TEXTS), _TEXTS_TOGETHER, strict=False))
+    yield Figure("texts, six in a base: requests composed with every expected fact", 6 * held / count, {}, "/6")
+
+
+def _held_together(asked: Asked, texts: Sequence[Passage]) -> int:
+    """Return how many answers to requests about texts in one base contain every fact."""
+    head = asked.mounted_texts([text.text for text in texts], "text.txt")
+    told = (replace(text, requests=tuple(request for request in text.requests if request.facts)) for text in texts)
+    return sum(_composed(asked, text, head)[0] for text in told)
 
 
 def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:

@@ -38,6 +38,12 @@ class KnowledgePort(Protocol):
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the evidence units that came last, newest first, score 0: all of them where there are few."""
 
+    def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
+        """Return the evidence units up to `reach` places before and after units that this port has given, score 0.
+
+        Those around the first unit come first, the nearest first. The units themselves are not among them.
+        """
+
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
         """Return the calling plugin's own artifacts by unit id, of units that this port has given it."""
 
@@ -46,6 +52,14 @@ class KnowledgePort(Protocol):
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
         """Return by name what the calling plugin derived from a source as the view has it now."""
+
+
+def places_beside(places: Sequence[int], reach: int) -> list[int]:
+    """Return the places up to `reach` before and after these, without them; those around the first, nearest, first."""
+    near = dict.fromkeys(
+        place + side * distance for place in places for distance in range(1, reach + 1) for side in (1, -1)
+    )
+    return [place for place in near if place not in set(places)]
 
 
 class TurnKnowledge(Protocol):

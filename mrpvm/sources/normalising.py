@@ -34,6 +34,10 @@ class NoKnowledge:
         """Find nothing."""
         return ()
 
+    def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
+        """Find nothing."""
+        return ()
+
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
         """Return nothing."""
         return {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mrpvm.contracts import CallContext, KnowledgePort, LanguageModel, ScoredUnit
+from mrpvm.knowledge.port import places_beside
 from mrpvm.knowledge.units import content_hash, unit_terms
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.port import CallScope, OnText, Prompt, Reply
@@ -59,6 +60,13 @@ class InMemoryKnowledge:
         """Return the evidence units, newest first."""
         matching = [(item, store) for item, store in reversed(self._units) if item.is_evidence]
         return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in matching[:limit]]
+
+    def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
+        """Return the evidence units before and after these, the nearest first."""
+        places = {item.id: place for place, (item, _) in enumerate(self._units)}
+        near = places_beside([places[unit_id] for unit_id in unit_ids if unit_id in places], reach)
+        found = [self._units[place] for place in near if 0 <= place < len(self._units)]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found if item.is_evidence]
 
     def for_plugin(self, plugin_id: str) -> "InMemoryKnowledge":
         """Return the same units with one plugin's artifacts."""

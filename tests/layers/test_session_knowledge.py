@@ -208,6 +208,28 @@ class TestEqualHashes:
         assert journal.unit_count == 1
 
 
+@pytest.mark.parametrize("count", [9, 40])  # a view that is read at once, and one that is not
+@pytest.mark.django_db
+def test_what_stands_beside_is_of_the_view_and_near(
+    count: int, django_assert_max_num_queries: Callable[..., object]
+) -> None:
+    add_base([make_unit("theirs", "a lamp")])
+    base = add_base([make_unit(f"unit-{place}", f"the lamp {place}") for place in range(count)])
+    add_base([make_unit("theirs too", "a lamp")])
+    draft, journal = add_session(base)
+    hide_units(draft, LayerUnit.objects.filter(unit_id="unit-2"))
+    assert list(port(journal).beside(["unit-0"], 3)) == []  # it was not given yet
+    knowledge = port(journal)
+    assert len(knowledge.search(query("lamp"), 3)) == 3
+    given = list(knowledge.given)
+    with django_assert_max_num_queries(1):
+        near = knowledge.beside([*given, "unknown"], 3)
+    places = {int(unit_id.removeprefix("unit-")) for unit_id in given}
+    expected = {place + step for place in places for step in range(-3, 4)} & set(range(count)) - places - {2}
+    assert {hit.unit.id for hit in near} == {f"unit-{place}" for place in expected}
+    assert {hit.store for hit in near} == {"kb"}
+
+
 @pytest.mark.django_db
 def test_guidance_comes_newest_first_and_never_as_evidence() -> None:
     draft, journal = add_session(

@@ -10,6 +10,7 @@ from bench.evaluation.session import EvaluatedSession
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.requests import request_of
 from mrpvm.english.statements import statements_of
+from mrpvm.english.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import composed
 from mrpvm.values import EvidenceEntry
 from tests.layers.units import make_unit
@@ -53,6 +54,22 @@ def test_what_belongs_together_is_told_in_order(told: Conversation, request_: st
     places = [group.answer_markdown.find(fact) for fact in facts]
     assert places == sorted(places)
     assert -1 not in places
+
+
+def test_of_several_sources_the_closest_is_told() -> None:
+    other = "The tower of Lund has a clock. Rust cracked its frame. A smith in Bremen cast a new wheel for the clock."
+    statements = statements_of(
+        [
+            EvidenceEntry(unit=make_unit(f"{source}-{place}", text, source_id=source), score=1.0, store="kb")
+            for source, told in (("clock", other), ("bell", BELL))
+            for place, text in enumerate(sentences(told))
+        ]
+    )
+    request = request_of("Explain why the bell of Harrow cracked.")
+    assert request is not None
+    found = composed(request, Discourse(statements))
+    assert found is not None
+    assert {item.entry.unit.source_id for item in found.statements} == {"bell"}
 
 
 def test_a_comparison_has_a_heading_for_each_thing(told: Conversation) -> None:

@@ -57,6 +57,8 @@ class BackendFindings:
 type FindCandidates = Callable[[ContextProfile, RetrieveInput, CallContext], BackendFindings]
 """Returns the stored candidates of one intent; the units of the running turn are passed for inference."""
 NOTHING_RECALLED = Recall()
+_SURROUNDINGS_REACH = 6
+"""How far before and after what was found an answer of several sentences may look."""
 _NEWEST, _LATER_TOLD = 50, 4
 """How many of the newest units are searched for later statements on the same topic, and how many are returned."""
 
@@ -180,14 +182,15 @@ def _with_surroundings(
         return chosen
     takes_all = requested.kind == "summary" and not requested.wanted
     sources = {entry.unit.source_id for entry in chosen.entries}
-    known = {entry.unit.id for entry in chosen.entries}
+    known = dict.fromkeys(entry.unit.id for entry in chosen.entries)
     terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
+    if takes_all or requested.is_of_told:
+        around = context.knowledge.newest(profile.max_results)
+    else:
+        around = context.knowledge.beside(tuple(known), _SURROUNDINGS_REACH)
     near = {
         hit.unit.id: hit
-        for hit in (
-            *(context.knowledge.search(terms, profile.max_results) if terms and sources else ()),
-            *context.knowledge.newest(profile.max_results),
-        )
+        for hit in (*around, *(context.knowledge.search(terms, profile.max_results) if terms and sources else ()))
         if hit.unit.id not in known
         and hit.unit.is_evidence
         and not hit.unit.child_unit_ids

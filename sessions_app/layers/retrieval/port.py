@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
+from mrpvm.knowledge.port import places_beside
 from mrpvm.values import KnowledgeUnit, Store
 from sessions_app.database import outages_told
 from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
@@ -240,6 +241,20 @@ class SessionKnowledge:
                 units |= self._read_last(limit, view.shown, is_evidence=True, origin_id__in=view.own_sources)
         return self._scored(sorted(units, reverse=True)[: max(limit, 0)], {}, {})
 
+    def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
+        """Return the evidence units around given ones: units of a source are stored in its order. One query."""
+        near = places_beside([self.given[unit_id] for unit_id in unit_ids if unit_id in self.given], reach)
+        if not near:
+            return []
+        visible = self._small_view or self._read_visible(near)
+        return self._scored([pk for pk in near if pk in visible], {}, {})
+
+    def _read_visible(self, pks: Sequence[int]) -> set[int]:
+        """Read the evidence units of the view among these keys, which may be those of any layer's units."""
+        rows = look_up(LayerUnit, _GIVEN, {"pk": pks}, condition="is_evidence")
+        shown = set(self.view.shown)
+        return self._remember_visible(row for row in rows if row[1] in shown)
+
     @cached_property
     def _small_view(self) -> set[int]:
         """Return the keys of the units of a small view, read at once as most are asked for; none of a larger one."""
@@ -374,6 +389,11 @@ class PluginKnowledge:
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Return the newest units of the view."""
         return self.view.newest(limit)
+
+    @outages_told()
+    def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
+        """Return the units around units of the view."""
+        return self.view.beside(unit_ids, reach)
 
     @outages_told()
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:

@@ -72,7 +72,7 @@ class _Text:
 
     def coverage(self, wanted: frozenset[str], places: Iterable[int]) -> dict[int, float]:
         """Return the weight of the wanted words that each statement has."""
-        weights = {word: self.weight(word) for word in wanted}
+        weights = {word: self.weight(word) for word in sorted(wanted)}
         return {place: sum(weight for word, weight in weights.items() if word in self.said[place]) for place in places}
 
     def closest(self, wanted: frozenset[str], places: Iterable[int]) -> dict[int, float]:
@@ -187,15 +187,28 @@ def _anchors(request: Request, text: _Text, places: Sequence[int]) -> dict[int, 
         return dict.fromkeys(places, 1.0)
     if not request.wanted:
         return dict.fromkeys((*places[:1], *places[-1:]), 1.0)
-    anchors = text.closest(request.wanted, places)
-    best = max(anchors, key=lambda place: (anchors[place], place), default=None)
-    return anchors if best is not None and _is_known(request, best, text) else {}
+    anchors: dict[int, float] = {}
+    for source in _closest_sources(request, text, places):
+        anchors |= text.closest(request.wanted, source)
+    return anchors
 
 
-def _is_known(request: Request, place: int, text: _Text) -> bool:
-    """Return whether the source of a statement has the names of a request, and enough of its other words."""
-    source = (said for said, item in zip(text.said, text.items, strict=True) if _is_one_source(text.items[place], item))
-    known = request.wanted & frozenset().union(*source)
+def _closest_sources(request: Request, text: _Text, places: Sequence[int]) -> list[list[int]]:
+    """Return the places of each source that has most of a request's words, its names, and enough of its other words."""
+    sources: dict[str, list[int]] = {}
+    for place in places:
+        sources.setdefault(text.items[place].entry.unit.source_id, []).append(place)
+    known = {
+        source: request.wanted & frozenset().union(*(text.said[place] for place in held))
+        for source, held in sources.items()
+    }
+    weights = {source: sum(map(text.weight, sorted(words))) for source, words in known.items()}
+    best = max(weights.values(), default=0.0)
+    return [held for source, held in sources.items() if weights[source] == best and _is_known(request, known[source])]
+
+
+def _is_known(request: Request, known: frozenset[str]) -> bool:
+    """Return whether the words that a source has are the names of a request, and enough of its other words."""
     plain = request.wanted - request.names
     least = _LEAST_KNOWN_OF_SUMMARY if request.kind == "summary" else _LEAST_KNOWN
     return request.names <= known and (not plain or len(plain & known) / len(plain) > least)
