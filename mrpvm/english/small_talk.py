@@ -22,10 +22,12 @@ _SET_PHRASES = frozenset(
     ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
 )
 _MEANS_ANSWER = word_class("that it this you")
+"""What stands for the answer behind thanks: "Thanks, that saved me the trip."."""
 _WORDS_MAX = 8
 _EXCLAIMED_MAX = 5
 """Words of a sentence after an interjection that states nothing: "lol no way"."""
 _NAMED = re.compile(r"\d|(?<=\W)(?!I\b)[A-Z]|[:=]")
+"""What a reaction does not have: a number, a name behind its first word, a label."""
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ABOUT_ME = pattern("small_talk.about_me")
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
@@ -63,13 +65,10 @@ def _is_reaction(found: Sequence[str], sentence: str) -> bool:
     """Return whether a sentence is thanks or an interjection that names nothing: "Thanks, that saved me an hour"."""
     first = _DRAWN_OUT.sub(r"\1", found[0])
     is_short = not _INTERJECTIONS.isdisjoint((first, found[0])) and len(found) <= _EXCLAIMED_MAX
-    if _NAMED.search(sentence.strip()) or not (is_short or _is_thanks(found)):
+    is_thanks = not _THANKS.isdisjoint(found[:2])
+    if _NAMED.search(sentence.strip()) or not (is_short or is_thanks):
         return False
     return _OWNERS.isdisjoint(found) or not _MEANS_ANSWER.isdisjoint(found[1:3])
-
-
-def _is_thanks(found: Sequence[str]) -> bool:
-    return not _THANKS.isdisjoint(found[:2])
 
 
 def _is_choice(found: Sequence[str]) -> bool:

@@ -153,7 +153,7 @@ def test_searches(message: str) -> None:
 @pytest.mark.parametrize(
     "message",
     ["gate code 4471", "Aunt Rosa: no nuts", "my blue bike", "left a drill at the mill", "Bacteria live on the roots",
-     "The cat sleeps.", "Letter to Ada: sent", "mum's blue bike"],
+     "The cat sleeps.", "Letter to Ada: sent", "mum's blue bike", "Recipe for bread\nflour 500 g\nwater 300 g"],
 )  # fmt: skip
 def test_statements_search_nothing(message: str) -> None:
     assert not is_search(message)
