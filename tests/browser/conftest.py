@@ -13,7 +13,7 @@ import pytest
 from django.db import connections
 from django.urls import reverse
 from playwright.sync_api import Browser as Chromium
-from playwright.sync_api import Page, expect
+from playwright.sync_api import ConsoleMessage, Page, expect
 
 from mrpvm import registry
 from mrpvm.errors import MRPError
@@ -98,13 +98,18 @@ def page(chromium: Chromium) -> Iterator[Page]:
     context.close()
 
 
+def _complaints(said: ConsoleMessage) -> list[str]:
+    """Return an error or a warning of the console with the address that it is about."""
+    return [f"{said.text} ({said.location['url']})"] if said.type in ("error", "warning") else []
+
+
 @pytest.fixture
 def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
     """Return a browser logged in by a printed link. The test fails if the browser reported an error."""
     install_plugins()
     project = ensure_default_project()
     found = Browser(page, live_asgi.url, project)
-    page.on("console", lambda said: found.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("console", lambda said: found.complaints.extend(_complaints(said)))
     page.on("pageerror", lambda error: found.complaints.append(str(error)))
     page.add_init_script(WATCH)
     page.goto(live_asgi.url + reverse("login-link", args=[create_login_link(ensure_first_admin(project))]))

@@ -98,10 +98,13 @@ document.addEventListener("htmx:config:request", (event) => {
   if (sourceEvent?.type?.startsWith("live:")) ctx.address = sourceElement.getAttribute("hx-get");
 });
 
-// While a refresh waited for another request, that one's response may have changed the filter. It would be undone.
-document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+// While a refresh waited for another request, that one's response may have changed the filter, which would be undone,
+// or have shown that the turn ended, which takes the address away.
+document.addEventListener("htmx:before:request", (event) => {
+  const { ctx } = event.detail;
   const address = ctx.sourceElement.getAttribute("hx-get");
   if (ctx.address === undefined || ctx.address === address) return;
+  if (address === null) return event.preventDefault();
   const url = new URL(address, document.baseURI);
   askForLoaded(ctx.sourceElement, url.searchParams);
   ctx.request.action = url.pathname + url.search;
