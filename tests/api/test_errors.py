@@ -265,3 +265,13 @@ def test_the_tree_of_errors_is_complete() -> None:
     tree = [item for item in vars(machine_errors).values() if isinstance(item, type) and issubclass(item, MRPError)]
     for item in tree:
         assert item.default_code in errors.STATUS_BY_CODE or item.default_code in NOT_FROM_DOORS, item.__name__
+
+
+@pytest.mark.parametrize("address", ["/api/sessions", "/v1/models"])
+def test_a_wrong_host_is_refused_in_the_shape_of_the_api(client: Client, address: str) -> None:
+    client.raise_request_exception = False
+    refused = client.get(address, headers={"Host": "other.example"})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] == "INVALID_INPUT"
+    assert "not reached by the name other.example" in refused.json()["error"]["message"]
+    assert "ALLOWED_HOSTS" in refused.json()["error"]["message"]

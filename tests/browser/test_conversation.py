@@ -203,10 +203,11 @@ def test_delete_and_undo(browser: Browser, session: Session) -> None:
 
 @pytest.mark.rule("WINDOW-40")
 def test_what_a_tab_kept_is_reset_when_damaged(browser: Browser, session: Session) -> None:
-    browser.page.evaluate("sessionStorage.setItem('mrpvm.written', '{bad')")
+    key = f"mrpvm.written:/sessions/{session.session_id}"
+    browser.page.evaluate("key => sessionStorage.setItem(key, '{bad')", key)
     page = browser.open("session", session.session_id)
     expect(page.get_by_text("What this tab had kept was damaged and has been reset.")).to_be_visible()
-    assert page.evaluate("sessionStorage.getItem('mrpvm.written')") is None
+    assert page.evaluate("key => sessionStorage.getItem(key)", key) is None
     expect(page.get_by_label("Message", exact=True)).to_have_value("")
     say(page, "My dog is called Rex.")
     expect(page.locator(".exchange")).to_contain_text("My dog is called Rex.")
@@ -242,6 +243,18 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     expect(page.locator(ENDED)).to_have_count(2)
     expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
     browser.complaints.clear()  # the browser logs the 401 itself
+
+
+def test_a_message_that_was_not_sent_outlives_a_reload_but_no_logout(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    page.get_by_label("Message", exact=True).fill("Half a thou")
+    expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("Half a thou")
+    browser.open("sessions")
+    page = browser.open("session", session.session_id)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Half a thou")
+    page.locator("form[action='/logout'] button").evaluate("button => button.click()")
+    page.wait_for_url("**/login*")
+    assert page.evaluate("JSON.stringify(sessionStorage)").count("Half a thou") == 0
 
 
 def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:

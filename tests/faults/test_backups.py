@@ -66,8 +66,10 @@ def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[
         assert "serves it already. Stop the server, with all of its processes, then restore again." in output
         server.stop()
     (data / "workspace" / "default" / "note.txt").write_text("changed")
+    server.environment["SECRET_KEY"] = "another key than the file's, " * 2
     code, output = server.manage("restore", str(file), "--with-secret-key")
     assert code == 0, output
+    assert "the server uses the one in SECRET_KEY" in output
     code, output = server.manage("shell", "-c", LAST_ENTRY)
     assert output.strip().endswith(f"import.made server backup {file}")
     assert (data / "workspace" / "default" / "note.txt").read_text() == "kept"

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.core.exceptions import DisallowedHost, PermissionDenied
+from django.http import Http404, HttpRequest, JsonResponse
 from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -212,3 +212,17 @@ def error_response(body: Mapping[str, Any], error: Exception | None = None) -> R
     if code == "UNAUTHENTICATED":
         headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or 'Bearer realm="mrpvm"'
     return Response(body, status=status_of(code), headers=headers)
+
+
+def bad_request_body(request: HttpRequest, error: Exception) -> ErrorResponse:
+    """Return the error object of a request that Django refused before any view."""
+    message = "The server could not understand this request."
+    if isinstance(error, DisallowedHost):
+        name = request.META.get("HTTP_HOST", "")
+        message = f"The server is not reached by the name {name}. Its operator allows a name by ALLOWED_HOSTS."
+    return error_body("INVALID_INPUT", message)
+
+
+def bad_request_answer(body: Mapping[str, Any]) -> JsonResponse:
+    """Return the HTTP answer of such an error object, in either dialect."""
+    return JsonResponse(body, status=400)

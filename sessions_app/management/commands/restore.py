@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
@@ -40,4 +41,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         call_command("migrate", interactive=False, verbosity=0)
         record(AuditKind.IMPORTED, None, f"backup {file.resolve()}", made_at=manifest.made_at)
+        if with_secret_key and settings.ENVIRONMENT.text("SECRET_KEY"):
+            self.stderr.write("The signing key was restored to its file, but the server uses the one in SECRET_KEY.")
         self.stdout.write(f"Restored what mrpvm {manifest.version} had at {manifest.made_at}. Start the server.")

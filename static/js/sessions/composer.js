@@ -3,7 +3,7 @@ import { LiveAnswer, scrollToLatest } from "./answer.js";
 import { csrfToken, onElements } from "../shell/dom.js";
 import { settleDraft } from "./draft.js";
 import { dispatch } from "../shell/live.js";
-import { keepOverLogin, tellLoginEnded } from "../shell/login.js";
+import { keepWritten, tellLoginEnded } from "../shell/login.js";
 import { readEvents } from "../shell/sse.js";
 import { toast, toastRefusal } from "../shell/ui.js";
 
@@ -33,7 +33,7 @@ class Composer {
     this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
     this.controlsButton.addEventListener("click", () => this.toggleControls());
     form.addEventListener("change", () => this.countChoices());
-    keepOverLogin(form);
+    keepWritten(form);
     this.countChoices();
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -1,10 +1,11 @@
-// A login that ends while a page is open: written text is kept, and the new login returns to the page.
-import { keep, kept } from "./kept.js";
+// Text that was written and not sent is kept for the page's next load, also after a login that ended meanwhile.
+import { drop, keep, kept } from "./kept.js";
 import { toast } from "./ui.js";
 
-const KEPT = "mrpvm.written"; // the values of a form, for the page after the login
+const WRITTEN = "mrpvm.written:"; // the values of a form, under the address of its page
 
 let hasEnded = false;
+let isLoggingOut = false;
 
 /** Show the message once. */
 export function tellLoginEnded() {
@@ -14,18 +15,18 @@ export function tellLoginEnded() {
   toast("Your login has expired. What you wrote is kept.", { failed: true, linkUrl, linkLabel: "Log in" });
 }
 
-/** Store a form's values when the page is left for the login, and restore them afterwards. */
-export function keepOverLogin(form) {
-  const written = kept(KEPT);
-  if (written?.address === location.pathname) {
-    sessionStorage.removeItem(KEPT);
-    const missing = fill(form, written.fields);
+/** Store the values of a form with a written message when the page is left, and restore them at its next load. */
+export function keepWritten(form) {
+  const key = WRITTEN + location.pathname;
+  const written = kept(key);
+  if (written && !form.elements.namedItem("content").value) {
+    const missing = fill(form, written);
     if (missing.some(([, value]) => value)) fillOptions(form, missing);
   }
   addEventListener("pagehide", () => {
-    if (!hasEnded) return;
     const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
-    keep(KEPT, { address: location.pathname, fields });
+    if (form.elements.namedItem("content").value.trim() && !isLoggingOut) keep(key, fields);
+    else drop(key);
   });
 }
 
@@ -51,6 +52,13 @@ function fillOptions(form, fields) {
   );
   form.querySelector(".composer__options").open = true;
 }
+
+// Who logs in to the same tab next must not see what was written before.
+document.addEventListener("submit", (event) => {
+  if (new URL(event.target.action, location.href).pathname !== "/logout") return;
+  isLoggingOut = true;
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(WRITTEN)) drop(key);
+});
 
 const isWritten = (field) => field.value !== field.defaultValue;
 
