@@ -56,6 +56,13 @@ def test_what_belongs_together_is_told_in_order(told: Conversation, request_: st
     assert -1 not in places
 
 
+def test_a_request_that_cannot_surely_be_met_quotes_what_belongs_together(told: Conversation) -> None:
+    [group] = told.say("Explain how the parish financed a successor to the ruined bell.").groups
+    assert (group.basis, group.status) == ("quoted", "no-context")
+    for fact in ("The parish could not pay", "melt down an old copper kettle", "cast a smaller bell"):
+        assert group.answer_markdown.count(fact) == 1
+
+
 def test_of_several_sources_the_closest_is_told() -> None:
     other = "The tower of Lund has a clock. Rust cracked its frame. A smith in Bremen cast a new wheel for the clock."
     statements = statements_of(

@@ -57,6 +57,12 @@ def composed(request: Request, discourse: Discourse) -> Composed | None:
     return Composed(kind=request.kind, groups={"": found}) if found else None
 
 
+def related(request: Request, discourse: Discourse) -> list[Statement]:
+    """Return the statements closest to a request, with those linked to them, whether or not they can meet it."""
+    text = _Text(discourse)
+    return text.told(_connected(request, text, _closest_sources(request, text))) if request.wanted else []
+
+
 class _Text:
     """Statements in the order of their sources, and the rarity of their words."""
 
@@ -80,6 +86,10 @@ class _Text:
         covered = self.coverage(wanted, places)
         best = max(covered.values(), default=0.0)
         return {place: weight / best for place, weight in covered.items() if best and weight >= _ANCHOR * best}
+
+    def words_at(self, places: Iterable[int]) -> frozenset[str]:
+        """Return the senses of the words of the statements at these places."""
+        return frozenset().union(*(self.said[place] for place in places))
 
     def are_linked(self, one: int, other: int) -> bool:
         """Return whether a statement is linked to a later one."""
@@ -151,13 +161,16 @@ def _found(request: Request, text: _Text) -> list[Statement]:
         return items
     if request.kind in ("reason", "chain") and (path := _path(request.wanted, text)):
         return path
-    return text.told(_connected(request, text)) if request.is_ordered else []
+    if not request.is_ordered:
+        return []
+    sources = [source for source in _closest_sources(request, text) if _is_known(request, text, source)]
+    return text.told(_connected(request, text, sources))
 
 
-def _connected(request: Request, text: _Text) -> list[int]:
+def _connected(request: Request, text: _Text, sources: Sequence[list[int]]) -> list[int]:
     """Return the places that belong to a request: those between the ends of a chain first, then the strongest."""
     places = _scope(request, text)
-    strengths = _spread(_anchors(request, text, places), text, frozenset(places))
+    strengths = _spread(_anchors(request, text, places, sources), text, frozenset(places))
     ranked = sorted(strengths, key=lambda place: (-strengths[place], place))
     between = _between_ends(request, text, ranked) if request.kind == "chain" and ranked else []
     return list(dict.fromkeys((*between, *ranked)))[: request.sentences]
@@ -178,8 +191,8 @@ def _scope(request: Request, text: _Text) -> list[int]:
     return of_documents if len(sources) == 1 else []
 
 
-def _anchors(request: Request, text: _Text, places: Sequence[int]) -> dict[int, float]:
-    """Return the strength of the statements with most of the wanted words.
+def _anchors(request: Request, text: _Text, places: Sequence[int], sources: Sequence[list[int]]) -> dict[int, float]:
+    """Return the strength of the statements with most of the wanted words in each of the sources.
 
     Without a topic these are the first and the last statement, of a conversation all.
     """
@@ -188,28 +201,24 @@ def _anchors(request: Request, text: _Text, places: Sequence[int]) -> dict[int, 
     if not request.wanted:
         return dict.fromkeys((*places[:1], *places[-1:]), 1.0)
     anchors: dict[int, float] = {}
-    for source in _closest_sources(request, text, places):
+    for source in sources:
         anchors |= text.closest(request.wanted, source)
     return anchors
 
 
-def _closest_sources(request: Request, text: _Text, places: Sequence[int]) -> list[list[int]]:
-    """Return the places of each source that has most of a request's words, its names, and enough of its other words."""
+def _closest_sources(request: Request, text: _Text) -> list[list[int]]:
+    """Return the places of each source that has most of a request's words."""
     sources: dict[str, list[int]] = {}
-    for place in places:
+    for place in _scope(request, text):
         sources.setdefault(text.items[place].entry.unit.source_id, []).append(place)
-    known = {
-        source: request.wanted & frozenset().union(*(text.said[place] for place in held))
-        for source, held in sources.items()
-    }
-    weights = {source: sum(map(text.weight, sorted(words))) for source, words in known.items()}
-    best = max(weights.values(), default=0.0)
-    return [held for source, held in sources.items() if weights[source] == best and _is_known(request, known[source])]
+    weights = [sum(map(text.weight, sorted(request.wanted & text.words_at(source)))) for source in sources.values()]
+    best = max(weights, default=0.0)
+    return [source for source, weight in zip(sources.values(), weights, strict=True) if weight == best]
 
 
-def _is_known(request: Request, known: frozenset[str]) -> bool:
-    """Return whether the words that a source has are the names of a request, and enough of its other words."""
-    plain = request.wanted - request.names
+def _is_known(request: Request, text: _Text, source: Sequence[int]) -> bool:
+    """Return whether a source has the names of a request, and enough of its other words."""
+    known, plain = request.wanted & text.words_at(source), request.wanted - request.names
     least = _LEAST_KNOWN_OF_SUMMARY if request.kind == "summary" else _LEAST_KNOWN
     return request.names <= known and (not plain or len(plain & known) / len(plain) > least)
 

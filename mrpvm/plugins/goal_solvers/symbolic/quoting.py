@@ -4,7 +4,7 @@ If the grammar refuses a plain sentence that it can parse, the refusal stands. I
 so for these the scorer decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
@@ -12,13 +12,16 @@ from mrpvm.english.asking import words_asked
 from mrpvm.english.coreference import with_meant
 from mrpvm.english.corrections import asks_of_before, without_corrected
 from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.discourse import Discourse
 from mrpvm.english.entailment import LACKING, refused
 from mrpvm.english.parsing import read
+from mrpvm.english.requests import request_of
 from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
-from mrpvm.english.statements import statements_of
+from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.text import QUESTION_MARKS, sentences
 from mrpvm.english.updates import later_of
 from mrpvm.english.weights import Model, Weights, learned
+from mrpvm.plugins.goal_solvers.symbolic.composing import related
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
 
 SCORER = "the scorer is sure"
@@ -89,6 +92,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
     shown += _told_later(evidence, shown)
+    shown += _related(evidence, shown)
     # The reason must be about the shown sentence: the grammar may have found another one closest.
     said = frozenset[str]().union(*(read(item.passage.text).senses for item in shown))
     about_shown = refused(words, said)
@@ -122,12 +126,26 @@ def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidat
     statements = statements_of(evidence.entries)
     told = (item for item in statements if (item.unit_id, item.text) == (best.entry.unit.id, best.passage.text))
     first = None if asks_of_before(asked) else next(told, None)
-    later = later_of(first, asked, statements) if first else []
-    known = {(item.entry.unit.id, item.passage.text) for item in shown}
+    return _unless_shown(later_of(first, asked, statements) if first else [], shown)
+
+
+def _related(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
+    """Return what belongs with a quotation, if it was asked to explain, compare, summarise or trace."""
+    request = request_of(evidence.intent.target)
+    if request is None or not request.is_ordered or request.kind == "steps":
+        return []
+    found = related(request, Discourse(statements_of(evidence.entries)))
+    return _unless_shown(found, shown)[: max(0, request.sentences - len(shown))]
+
+
+def _unless_shown(statements: Iterable[Statement], shown: Sequence[Candidate]) -> list[Candidate]:
+    known: dict[str, str] = {}
+    for item in shown:
+        known[item.entry.unit.id] = f"{known.get(item.entry.unit.id, '')} {item.passage.text}"
     return [
         Candidate(Passage(text=item.text), item.entry, item.position)
-        for item in later
-        if (item.unit_id, item.text) not in known
+        for item in statements
+        if item.text not in known.get(item.unit_id, "")
     ]
 
 
