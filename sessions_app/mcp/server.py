@@ -12,6 +12,7 @@ from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.lowlevel import Server
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from mrpvm.errors import InvalidInput, MRPError
@@ -56,10 +57,37 @@ WRITERS: tuple[Callable[..., str], ...] = (writing.ask,)
 logger = logging.getLogger(__name__)
 
 
+class _Tools(FastMCP[Any]):
+    """The SDK's server, whose errors of tools begin with a code instead of the SDK's words."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool.
+
+        Raises:
+            ToolError: with the code and message of the error.
+        """
+        try:
+            return await super().call_tool(name, arguments)
+        except ToolError as wrapped:
+            raise _coded(wrapped, name) from None
+
+
+def _coded(wrapped: ToolError, name: str) -> ToolError:
+    cause = wrapped.__cause__
+    if isinstance(cause, ToolError):
+        return cause
+    if isinstance(cause, ValidationError):
+        wrong = (f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in cause.errors(include_url=False))
+        return ToolError(f"INVALID_INPUT: {'; '.join(wrong)}.")
+    if cause is None:
+        return ToolError(f"NOT_FOUND: There is no tool '{name}'.")
+    return wrapped
+
+
 @cache
 def protocol_server(threads: Threads) -> Server[Any, Any]:
     """Return the server with every tool and resource; it keeps nothing of a request."""
-    server: FastMCP[Any] = FastMCP("mrpvm", instructions=INSTRUCTIONS)
+    server = _Tools("mrpvm", instructions=INSTRUCTIONS)
     for tool in READERS:
         annotations = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
         server.add_tool(_called(threads, tool, "viewer"), annotations=annotations, structured_output=False)

@@ -149,23 +149,32 @@ def test_a_viewer_may_change_no_conversation(agent: Callable[..., Agent]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "code", "said"),
     [
-        ("no_such_tool", {}, "Unknown tool"),
-        ("list_sessions", {"limit": 1_000}, "less than or equal to 100"),
-        ("list_sessions", {"cursor": "!"}, "INVALID_INPUT"),
-        ("list_sessions", {"query": "status:faild"}, "status:failed"),
-        ("list_sessions", {"query": "a\0b"}, "INVALID_INPUT"),
-        ("read_turn", {"session_id": "x", "turn_id": "y"}, "TURN_NOT_FOUND"),
-        ("ask", {"message": "x" * 9_000}, "NORMALIZER_INPUT_TOO_LARGE"),
-        ("ask", {"message": "x", "goal_solver": "none"}, "INVALID_GOAL_SOLVER_PLUGIN"),
-        ("ask", {}, "Field required"),
+        ("no_such_tool", {}, "NOT_FOUND", "no_such_tool"),
+        ("list_sessions", {"limit": 1_000}, "INVALID_INPUT", "limit: Input should be less than or equal to 100"),
+        ("list_sessions", {"cursor": "!"}, "INVALID_INPUT", "cursor"),
+        ("list_sessions", {"query": "status:faild"}, "INVALID_INPUT", "status:failed"),
+        ("list_sessions", {"query": "a\0b"}, "INVALID_INPUT", "NUL"),
+        ("read_turn", {"session_id": "x", "turn_id": "y"}, "TURN_NOT_FOUND", "'y'"),
+        ("ask", {"message": "x" * 9_000}, "NORMALIZER_INPUT_TOO_LARGE", "9000"),
+        ("ask", {"message": "x", "goal_solver": "none"}, "INVALID_GOAL_SOLVER_PLUGIN", "'none'"),
+        ("ask", {}, "INVALID_INPUT", "message: Field required"),
+        (
+            "try_turn",
+            {"session_id": "x", "turn_id": "y", "trials": [{"kb_id": "z"}]},
+            "INVALID_INPUT",
+            "trials.0.kb_id: Extra inputs are not permitted",
+        ),
     ],
 )
-def test_bad_calls_get_a_clear_error(
-    agent: Callable[..., Agent], tool: str, arguments: dict[str, object], said: str
+def test_bad_calls_get_an_error_that_begins_with_its_code(
+    agent: Callable[..., Agent], tool: str, arguments: dict[str, object], code: str, said: str
 ) -> None:
-    assert said in agent().error(tool, **arguments)
+    error = agent().error(tool, **arguments)
+    assert error.startswith(f"{code}: ")
+    assert said in error
+    assert "pydantic" not in error
     assert not Session.objects.exists()
 
 
