@@ -11,6 +11,7 @@ from typing import Any, Literal
 from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, PluginError
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.result_types import RESULTS, misfit
 from mrpvm.kernel.run import TurnRun
 from mrpvm.trace.events import Cause, PluginStarted
 from mrpvm.values import LEGAL_STATUSES, Selection, StageRecord
@@ -105,7 +106,7 @@ class Call:
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     """Make one plugin call and record it as one execution of the graph.
 
-    The execution is an `error` if the status is not valid for the plugin type or `call.judge` rejects the value.
+    The execution is an `error` if the value is not of the family's types or `call.judge` rejects it.
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)
@@ -126,8 +127,9 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     reply: CallReturn = yield PluginCall(
         execution_id=execution_id, frame=frame, descriptor=descriptor, invoke=call.invoke, writes=call.writes
     )
-    status, error = _status(descriptor.type, reply, call.judge)
-    metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
+    status, error = _status(call, reply)
+    reported: Any = getattr(reply.value, "metadata", None)
+    metadata = run.metadata_of(execution_id, CallMetadata() if misfit(reported, CallMetadata) else reported)
     if call.warnings:
         metadata = replace(metadata, warnings=(*metadata.warnings, *call.warnings))
     record = StageRecord(
@@ -153,25 +155,32 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     return Execution(id=execution_id, plugin_id=descriptor.id, status=status, value=value, error=error)
 
 
-def _status(
-    plugin_type: str, reply: CallReturn, judge: Callable[[Any], PluginError | None]
-) -> tuple[str, PluginError | None]:
+def _status(call: Call, reply: CallReturn) -> tuple[str, PluginError | None]:
     if reply.skipped:
         return "skipped-budget", reply.error
     if reply.error is not None:
         return "error", reply.error
-    if plugin_type == "mrp-plan-plugin":
-        complaint = judge(reply.value)
-        return ("success", None) if complaint is None else ("error", complaint)
-    status = getattr(reply.value, "status", None)
-    if status not in LEGAL_STATUSES[plugin_type]:
-        return "error", PluginError(
-            code="PLUGIN_CONTRACT_VIOLATION", message=f"'{status}' is not a status of a {plugin_type}."
-        )
+    complaint = _violation(call, reply.value)
+    if complaint is not None:
+        return "error", PluginError(code="PLUGIN_CONTRACT_VIOLATION", message=complaint)
+    status = "success" if call.plugin.descriptor.type == "mrp-plan-plugin" else reply.value.status
     if status == "error":
         return "error", reply.value.error or PluginError(code="PLUGIN_ERROR", message="The plugin gave no reason.")
-    complaint = judge(reply.value)
-    return (status, None) if complaint is None else ("error", complaint)
+    refused = call.judge(reply.value)
+    return (status, None) if refused is None else ("error", refused)
+
+
+def _violation(call: Call, value: Any) -> str | None:
+    """Return what is wrong with the types of a plugin's value; an external program's is made by its wrapper."""
+    family = call.plugin.descriptor.type
+    if isinstance(call.plugin, Wrapper) or (value is None and family == "mrp-plan-plugin"):
+        return None
+    kind: type[Any] = RESULTS[family]
+    if not isinstance(value, kind):
+        return f"The plugin must return a {kind.__name__}, not {type(value).__name__}."
+    if family in LEGAL_STATUSES and value.status not in LEGAL_STATUSES[family]:
+        return f"'{value.status}' is not a status of a {family}."
+    return misfit(value, kind)
 
 
 def _snippet(value: Any) -> str:

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from mrpvm.contracts import CallContext, Retrieval, RetrievalSummary, RetrieveInput
+from mrpvm.contracts import CallContext, PluginError, Retrieval, RetrievalSummary, RetrieveInput
 from mrpvm.kernel.backtracking import evidence_profile_hash
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
@@ -88,13 +88,23 @@ def _retrieve(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause |
     def invoke(context: CallContext) -> Retrieval:
         return plugin.retrieve(request, context)
 
+    def judge(retrieval: Retrieval) -> PluginError | None:
+        refs = [evidence.intent.group_number for evidence in retrieval.evidence]
+        expected = [intent.group_number for intent in frame.intents]
+        if refs == expected:
+            return None
+        return PluginError(
+            code="PLUGIN_CONTRACT_VIOLATION",
+            message=f"The evidence is of the intents {refs} where {expected} were asked for.",
+        )
+
     retrievals.attempt += 1
     execution: Execution = yield from call_plugin(
         run,
         frame,
         Call(
             stage=STAGE, plugin=plugin, slot=retrievals.slot, attempt=retrievals.attempt, given=request, invoke=invoke,
-            cause=cause if retrievals.last is None else retrievals.last.then("retry"),
+            cause=cause if retrievals.last is None else retrievals.last.then("retry"), judge=judge,
         ),
     )  # fmt: skip
     retrievals.last = execution

@@ -111,7 +111,10 @@ def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
-    """Return what is wrong with a solution: groups other than the intents, success without answer, unstorable text."""
+    """Return what is wrong with a solution.
+
+    Its groups are not the intents, success comes without an answer, a group without text, or a text cannot be stored.
+    """
     if solution.status == "needs-decomposition":
         return None
     refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []
@@ -121,6 +124,8 @@ def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
     if solution.answer is not None and solution.status == "success" and solution.answer.status != "answered":
         return _violation("The solver reports success but answered no group.")
     groups = solution.answer.groups if solution.answer else ()
+    if empty := [group.intent_ref for group in groups if not group.answer_markdown.strip()]:
+        return _violation(f"The answer has no text in the groups {empty}.")
     written = [[group.answer_markdown, group.reason, *group.warnings, group.plugin_output] for group in groups]
     if not is_storable(written):
         return _violation("The answer holds a NUL or half of a surrogate pair: no text that could be stored.")

@@ -1,0 +1,151 @@
+"""Whether what a plugin returned has the types that its family promises, down to the last field.
+
+Type checkers say so of plugins that they see. The machine and the server rely on it for every plugin.
+"""
+
+import math
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, lru_cache
+from operator import attrgetter
+from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
+
+from mrpvm.contracts import Detection, Retrieval, Solution, Validation
+from mrpvm.values import Plan
+
+RESULTS: Mapping[str, type] = {
+    "sd-plugin": Detection,
+    "kb-plugin": Retrieval,
+    "gs-plugin": Solution,
+    "val-plugin": Validation,
+    "mrp-plan-plugin": Plan,
+}
+"""What the plugins of a family return."""
+
+_SIMPLE = frozenset({str, int, bool, type(None)})
+
+type _Check = Callable[[Any], str | None]
+"""Returns what is wrong with a value, as the rest of a sentence that begins with the value's place; None if nothing."""
+
+
+def misfit(value: object, kind: type) -> str | None:
+    """Return the first place in `value` that is not as the fields of `kind` say, and why; None if all fits."""
+    complaint = _check_of(kind)(value)
+    return complaint and complaint.removeprefix(".")
+
+
+@cache
+def _check_of(hint: Any) -> _Check:
+    if isinstance(hint, TypeAliasType):
+        return _check_of(hint.__value__)
+    if hint is Any:
+        return lambda value: None
+    if get_origin(hint) is Literal:
+        return _literal(get_args(hint))
+    if get_origin(hint) in (Union, types.UnionType):
+        return _union(get_args(hint))
+    if get_origin(hint) is tuple:
+        return _items(_check_of(get_args(hint)[0]))
+    if get_origin(hint) is Mapping:
+        return _instance(Mapping)
+    if hint is float:
+        return _number
+    return _fields(hint) if is_dataclass(hint) else _instance(hint)
+
+
+def _instance(kind: type) -> _Check:
+    def check(value: Any) -> str | None:
+        is_number = kind is int and isinstance(value, bool)
+        return None if isinstance(value, kind) and not is_number else _is_another(value, kind.__name__)
+
+    return check
+
+
+def _number(value: Any) -> str | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return None if math.isfinite(value) else f" is {value}; it must be a finite number."
+    return _is_another(value, "float")
+
+
+def _literal(allowed: tuple[Any, ...]) -> _Check:
+    def check(value: Any) -> str | None:
+        if value in allowed:
+            return None
+        return f" is {str(value)[:80]!r}; it must be one of {', '.join(map(str, allowed))}."
+
+    return check
+
+
+def _union(options: tuple[Any, ...]) -> _Check:
+    checks = [_check_of(option) for option in options if option is not type(None)]
+    is_none_allowed = type(None) in options
+
+    def check(value: Any) -> str | None:
+        if value is None and is_none_allowed:
+            return None
+        complaints = [complaint(value) for complaint in checks]
+        return complaints[0] if all(complaints) else None
+
+    return check
+
+
+def _items(check_item: _Check) -> _Check:
+    def check(value: Any) -> str | None:
+        if not isinstance(value, tuple | list):
+            return _is_another(value, "tuple")
+        for place, item in enumerate(value):
+            if (complaint := check_item(item)) is not None:
+                return f"[{place}]{complaint}"
+        return None
+
+    return check
+
+
+def _fields(kind: Any) -> _Check:
+    hints = get_type_hints(kind)
+    names = [item.name for item in fields(kind)]
+    plain = [_plain_types(hints[name]) for name in names]
+    checks = [_check_of(hints[name]) for name in names]
+    read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
+    if len(names) == 1:  # of one name `attrgetter` reads the value and not a tuple
+        read = lambda value: (getattr(value, names[0]),)  # noqa: E731
+
+    @lru_cache(1_024)
+    def unsure(found: tuple[type, ...]) -> tuple[int, ...]:
+        """Return the places of the fields that must be looked into when the fields hold values of these types."""
+        return tuple(place for place, one in enumerate(found) if one not in plain[place])
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, kind):
+            return _is_another(value, kind.__name__)
+        values = read(value)
+        for place in unsure(tuple(map(type, values))):
+            if (complaint := checks[place](values[place])) is not None:
+                return f".{names[place]}{complaint}"
+        return None
+
+    return check
+
+
+def _plain_types(hint: Any) -> frozenset[type]:
+    """Return the types whose values fit as they are, which most values of a turn have."""
+    return frozenset(option for option in _options(hint) if option in _SIMPLE)
+
+
+def _options(hint: Any) -> Iterator[Any]:
+    if isinstance(hint, TypeAliasType):
+        yield from _options(hint.__value__)
+    elif get_origin(hint) in (Union, types.UnionType):
+        for option in get_args(hint):
+            yield from _options(option)
+    elif isinstance(hint, type):
+        yield hint
+
+
+def _is_another(value: object, wanted: str) -> str:
+    return f" is {_with_article(type(value).__name__)}; it must be {_with_article(wanted)}."
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
