@@ -14,7 +14,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.result_types import RESULTS, misfit
 from mrpvm.kernel.run import TurnRun
 from mrpvm.trace.events import Cause, PluginStarted
-from mrpvm.values import LEGAL_STATUSES, Selection, StageRecord
+from mrpvm.values import Selection, StageRecord
 from mrpvm.wire import first_text, to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
@@ -175,12 +175,7 @@ def _violation(call: Call, value: Any) -> str | None:
     family = call.plugin.descriptor.type
     if isinstance(call.plugin, Wrapper) or (value is None and family == "mrp-plan-plugin"):
         return None
-    kind: type[Any] = RESULTS[family]
-    if not isinstance(value, kind):
-        return f"The plugin must return a {kind.__name__}, not {type(value).__name__}."
-    if family in LEGAL_STATUSES and value.status not in LEGAL_STATUSES[family]:
-        return f"'{value.status}' is not a status of a {family}."
-    return misfit(value, kind)
+    return misfit(value, RESULTS[family])
 
 
 def _snippet(value: Any) -> str:

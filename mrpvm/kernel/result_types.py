@@ -31,6 +31,8 @@ type _Check = Callable[[Any], str | None]
 
 def misfit(value: object, kind: type) -> str | None:
     """Return the first place in `value` that is not as the fields of `kind` say, and why; None if all fits."""
+    if not isinstance(value, kind):
+        return f"The plugin must return {_with_article(kind.__name__)}, not {_with_article(type(value).__name__)}."
     complaint = _check_of(kind)(value)
     return complaint and complaint.removeprefix(".")
 

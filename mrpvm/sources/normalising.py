@@ -7,6 +7,7 @@ from typing import Any
 from mrpvm.contracts import CallContext, ChunkInput, Normalisation, PluginError, ScoredUnit
 from mrpvm.errors import MODEL_ERROR_CODES, MRPError, TurnFailed
 from mrpvm.kernel.admission import hash_warnings, unit_of
+from mrpvm.kernel.result_types import misfit
 from mrpvm.lang import ControlLanguageError, admit
 from mrpvm.llm.port import LanguageModel
 from mrpvm.llm.redaction import without_secrets
@@ -94,6 +95,8 @@ def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation)
     Raises:
         TurnFailed: the normaliser could not read the chunk.
     """
+    if (complaint := misfit(reply, Normalisation)) is not None:
+        raise failure(read, place, plugin_id, "PLUGIN_CONTRACT_VIOLATION", complaint.removesuffix("."))
     if reply.status != "success":
         cause = reply.error or PluginError(code=reply.status, message="it gave no reason")
         if cause.code == _REFUSED:  # the plugin had its own text refused, and could not write a better one

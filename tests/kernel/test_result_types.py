@@ -70,12 +70,13 @@ def _blamed(family: str, reply: Any, good: Any) -> str:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (None, "The plugin must return a Solution, not NoneType."),
-        ("text", "The plugin must return a Solution, not str."),
+        (None, "The plugin must return a Solution, not a NoneType."),
+        ("text", "The plugin must return a Solution, not a str."),
         (_changed(answer_markdown=42), "answer.groups[0].answer_markdown is an int; it must be a str."),
         (_changed(answer_markdown=b"x"), "answer.groups[0].answer_markdown is a bytes; it must be a str."),
         (_changed(answer_markdown=" "), "The answer has no text in the groups [1]."),
         (_changed(basis="guess"), "answer.groups[0].basis is 'guess'; it must be"),
+        (Solution(status="maybe"), "status is 'maybe'; it must be one of success, no-context,"),  # type: ignore[arg-type]
         (_changed(status="fine"), "answer.groups[0].status is 'fine'; it must be"),
         (_changed(confidence=math.nan), "answer.groups[0].confidence is nan; it must be"),
         (_changed(evidence=("x",)), "answer.groups[0].evidence[0] is a str; it must be an EvidenceEntry."),

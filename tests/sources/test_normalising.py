@@ -1,9 +1,12 @@
 """Validation of a normaliser's reply for a chunk."""
 
+import re
+from typing import Any
+
 import pytest
 
 from mrpvm.contracts import Normalisation
-from mrpvm.errors import InvalidInput
+from mrpvm.errors import InvalidInput, TurnFailed
 from mrpvm.lang import ControlWriter
 from mrpvm.sources.normalising import admitted, raised
 from mrpvm.sources.source import SourceFile, read_source
@@ -31,3 +34,20 @@ def test_what_a_normaliser_raises_is_told_without_secrets() -> None:
     read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
     failed = raised(read, 0, "sd-x", InvalidInput("no entry for sk-0123456789"))
     assert failed.message == "sd-x could not read part 1 of 1: no entry for [REDACTED]."
+
+
+@pytest.mark.rule("PLUGIN-24", "INGEST-11")
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (None, "The plugin must return a Normalisation, not a NoneType."),
+        ("text", "The plugin must return a Normalisation, not a str."),
+        (Normalisation(status="success", context_document=5), "context_document is an int"),  # type: ignore[arg-type]
+        (Normalisation(status="error", error="broken"), "error is a str"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_reply_of_other_types_is_the_failure_of_its_plugin(reply: Any, said: str) -> None:
+    read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
+    with pytest.raises(TurnFailed, match=re.escape(said)) as caught:
+        admitted(read, 0, "sd-odd", reply)
+    assert caught.value.details["plugin_code"] == "PLUGIN_CONTRACT_VIOLATION"
