@@ -30,7 +30,10 @@ class KnowledgePort(Protocol):
     """
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Return the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
+        """Return the best `limit` evidence units by BM25 for stemmed `terms` with their weights; best first.
+
+        Ties are broken by unit id.
+        """
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Return units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0."""

@@ -31,25 +31,22 @@ class InMemoryKnowledge:
         self._units.append((item, store))
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Return the best units by BM25 of the weighted terms; best first, ties by unit id."""
-        counts = [Counter(unit_terms(item)) for item, _ in self._units]
+        """Return the best evidence units by BM25 of the weighted terms; best first, ties by unit id."""
+        evidence = [(item, store) for item, store in self._units if item.is_evidence]
+        counts = [Counter(unit_terms(item)) for item, _ in evidence]
         lengths = [sum(count.values()) for count in counts]
         average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
         frequency = {term: sum(term in count for count in counts) for term in terms}
         hits = []
-        for (item, store), count, length in zip(self._units, counts, lengths, strict=True):
+        for (item, store), count, length in zip(evidence, counts, lengths, strict=True):
             shares = {
-                term: weight * self._share(count[term], frequency[term], length / average)
+                term: weight * _share(count[term], frequency[term], len(evidence), length / average)
                 for term, weight in terms.items()
                 if count[term]
             }
             if shares:
                 hits.append(ScoredUnit(unit=item, score=sum(shares.values()), store=store, term_scores=shares))
         return sorted(hits, key=lambda hit: (-hit.score, hit.unit.id))[:limit]
-
-    def _share(self, count: int, documents: int, relative_length: float) -> float:
-        idf = math.log((len(self._units) - documents + 0.5) / (documents + 0.5) + 1)
-        return idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_length))
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Return units that instruct a phase, newest first."""
@@ -86,6 +83,11 @@ class InMemoryKnowledge:
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
         """Return none: these units were made without a source."""
         return {}
+
+
+def _share(count: int, holder_count: int, unit_count: int, relative_length: float) -> float:
+    idf = math.log((unit_count - holder_count + 0.5) / (holder_count + 0.5) + 1)
+    return idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_length))
 
 
 class NoModel(AbsentModel):
