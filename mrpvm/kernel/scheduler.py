@@ -5,6 +5,7 @@ calls on workers; between these each program runs as far as it can.
 """
 
 import functools
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from mrpvm.llm.redaction import redacted, without_secrets
 from mrpvm.trace.events import AnswerDelta
 
 TICK_MS = 100
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, slots=True)
@@ -140,7 +143,11 @@ class Scheduler:
             if isinstance(error, StorageUnavailable):
                 self._returned.put((call.execution_id, error))
                 return
-            reply = CallReturn(value=_reported(future.result())) if error is None else CallReturn(error=_as_data(error))
+            reply = (
+                CallReturn(value=_reported(future.result()))
+                if error is None
+                else CallReturn(error=self._failure(call, error))
+            )
             self._returned.put((call.execution_id, reply))
 
         context = self._run.context(
@@ -162,11 +169,25 @@ class Scheduler:
         except StorageUnavailable:
             raise
         except Exception as error:
-            reply = CallReturn(error=_as_data(error))
+            reply = CallReturn(error=self._failure(call, error))
         if time.monotonic() >= deadline:
             reply = _too_late(call)
         self._look()
         return reply
+
+    def _failure(self, call: PluginCall, error: BaseException) -> PluginError:
+        """Return a plugin's exception without its stack, which is logged, and with secrets removed."""
+        if isinstance(error, MRPError):
+            return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
+        logger.error(
+            "plugin %s failed in turn %s: %s: %s",
+            call.descriptor.id,
+            self._run.request.request_id,
+            type(error).__name__,
+            error,
+            exc_info=error,
+        )
+        return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))
 
     def _wait(self) -> None:
         """Wait for the next call to return and tick meanwhile; calls over their time limit are abandoned."""
@@ -229,13 +250,6 @@ class Scheduler:
 def _too_late(call: PluginCall) -> CallReturn:
     message = f"{call.descriptor.name} did not answer in time."
     return CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message=message))
-
-
-def _as_data(error: BaseException) -> PluginError:
-    """Return the type and message of a plugin's exception, without the stack and with secrets removed."""
-    if isinstance(error, MRPError):
-        return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
-    return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))
 
 
 def _reported(value: Any) -> Any:

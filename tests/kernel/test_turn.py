@@ -149,6 +149,17 @@ def test_a_failing_solver_is_replaced_by_the_next(reply):
     assert [branch["reason"] for branch in ran.named("branch.failed")] == ["error"]
 
 
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_the_stack_of_a_plugins_exception_is_logged(caplog, is_quick):
+    def solve(request, context):
+        raise RuntimeError("boom")
+
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solve, is_quick=is_quick))
+    assert ran.outcome.status == "failed"
+    assert caplog.records[0].getMessage() == "plugin gs-a failed in turn req-1: RuntimeError: boom"
+    assert "in solve" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("error", "told"),
     [
