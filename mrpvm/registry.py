@@ -14,7 +14,8 @@ from mrpvm.contracts import (
     ResponseValidator,
     SeedDetector,
 )
-from mrpvm.errors import RegistryError
+from mrpvm.errors import MRPError, RegistryError
+from mrpvm.field_types import misfit
 from mrpvm.values import PLUGIN_TYPES
 from mrpvm.wrappers.wrapper import Wrapper
 
@@ -47,10 +48,12 @@ class Registry:
         """Add a plugin.
 
         Raises:
-            RegistryError: the descriptor lacks a field, the type is unknown, the id is taken, the family's verb is
-                missing, or a plugin that asks a model says that it is quick.
+            RegistryError: the descriptor lacks a field or has one of another type, the plugin's type is unknown, the id
+                is taken, the family's verb is missing, or a plugin that asks a model says that it is quick.
         """
-        descriptor = plugin.descriptor
+        descriptor = getattr(plugin, "descriptor", None)
+        if not isinstance(descriptor, Descriptor):
+            raise RegistryError(f"A {type(plugin).__name__} is no plugin: it has no descriptor.")
         missing = [name for name in _REQUIRED if not getattr(descriptor, name, None)]
         if missing:
             raise RegistryError(f"The plugin's descriptor lacks {', '.join(missing)}.", details={"missing": missing})
@@ -60,6 +63,10 @@ class Registry:
                 code="PLUGIN_REGISTRY_UNSUPPORTED_TYPE",
                 details={"type": descriptor.type, "known": list(PLUGIN_TYPES)},
             )
+        if (complaint := misfit(descriptor, Descriptor)) is not None:
+            raise RegistryError(f"The descriptor of plugin '{descriptor.id}' is not valid: {complaint}")
+        if descriptor.timeout_ms <= 0:
+            raise RegistryError(f"Plugin '{descriptor.id}' has no time: its timeout_ms is {descriptor.timeout_ms}.")
         if not _ID.fullmatch(descriptor.id):
             raise RegistryError(f"Plugin id '{descriptor.id}' is not kebab-case.")
         if (descriptor.type, descriptor.id) in self._plugins:
@@ -75,11 +82,23 @@ class Registry:
         self._plugins = {key: self._plugins[key] for key in sorted(self._plugins)}
 
     def register_entry_points(self) -> None:
-        """Register what installed packages offer under `mrpvm.plugins`."""
+        """Register what installed packages offer under `mrpvm.plugins`.
+
+        Raises:
+            RegistryError: an entry point cannot be loaded, or gives no plugin that can be registered.
+        """
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-            offered: Any = entry.load()
-            # A class has its plugin's descriptor too, but is a callable that gives the plugin.
-            self.register(offered() if isinstance(offered, type) or not hasattr(offered, "descriptor") else offered)
+            try:
+                offered: Any = entry.load()
+                # A class has its plugin's descriptor too, but is a callable that gives the plugin.
+                is_plugin = hasattr(offered, "descriptor") and not isinstance(offered, type)
+                self.register(offered if is_plugin else offered())
+            except Exception as error:
+                said = error.message if isinstance(error, MRPError) else f"{type(error).__name__}: {error}"
+                code = error.code if isinstance(error, MRPError) else None
+                raise RegistryError(
+                    f"The entry point {entry.name} ({entry.value}) gives no plugin: {said}", code=code
+                ) from error
 
     def get(self, plugin_type: str, plugin_id: str) -> Plugin | None:
         """Return the plugin, or None."""

@@ -4,21 +4,39 @@ Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed w
 plain sequential code, and only the scheduler deals with threads, timeouts and parallelism.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, PluginError
+from mrpvm.contracts import (
+    CallContext,
+    CallMetadata,
+    Descriptor,
+    Detection,
+    Plugin,
+    PluginError,
+    Retrieval,
+    Solution,
+    Validation,
+)
 from mrpvm.errors import MRPError
+from mrpvm.field_types import misfit
 from mrpvm.kernel.frame import Frame
-from mrpvm.kernel.result_types import RESULTS, misfit
 from mrpvm.kernel.run import TurnRun
 from mrpvm.trace.events import Cause, PluginStarted
-from mrpvm.values import Selection, StageRecord
+from mrpvm.values import Plan, Selection, StageRecord
 from mrpvm.wire import first_text, to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
 SNIPPET_CHARS = 300
+RESULTS: Mapping[str, type] = {
+    "sd-plugin": Detection,
+    "kb-plugin": Retrieval,
+    "gs-plugin": Solution,
+    "val-plugin": Validation,
+    "mrp-plan-plugin": Plan,
+}
+"""What the plugins of a family return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

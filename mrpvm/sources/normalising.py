@@ -6,8 +6,8 @@ from typing import Any
 
 from mrpvm.contracts import CallContext, ChunkInput, Normalisation, PluginError, ScoredUnit
 from mrpvm.errors import MODEL_ERROR_CODES, MRPError, TurnFailed
+from mrpvm.field_types import misfit
 from mrpvm.kernel.admission import hash_warnings, unit_of
-from mrpvm.kernel.result_types import misfit
 from mrpvm.lang import ControlLanguageError, admit
 from mrpvm.llm.port import LanguageModel
 from mrpvm.llm.redaction import without_secrets

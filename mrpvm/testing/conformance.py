@@ -97,7 +97,6 @@ def check_plugin(plugin: Plugin, model: LanguageModel | None = None) -> None:
     """
     Registry().register(plugin)
     descriptor = plugin.descriptor
-    expect(descriptor.timeout_ms > 0, "timeout_ms is positive")
     expect(descriptor.uses_llm or descriptor.max_llm_calls == 0, "a plugin without a model reserves no calls")
     expect(bool(descriptor.model_roles) or not descriptor.uses_llm, "a plugin with a model names its roles")
     _CHECKS[descriptor.type](plugin, model)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mrpvm.contracts import CallMetadata, Detection, PluginError, Retrieval, Solution, Validation
-from mrpvm.kernel.result_types import RESULTS, misfit
+from mrpvm.field_types import misfit
+from mrpvm.kernel.calls import RESULTS
 from mrpvm.values import Answer, KnowledgeUnit, LedgerEntry, Plan
 from tests.kernel.scripted import Ran, Scripted, detection, plan, plugin, retrieval, run, solution
 
@@ -70,8 +71,8 @@ def _blamed(family: str, reply: Any, good: Any) -> str:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (None, "The plugin must return a Solution, not a NoneType."),
-        ("text", "The plugin must return a Solution, not a str."),
+        (None, "The value is a NoneType; it must be a Solution."),
+        ("text", "The value is a str; it must be a Solution."),
         (_changed(answer_markdown=42), "answer.groups[0].answer_markdown is an int; it must be a str."),
         (_changed(answer_markdown=b"x"), "answer.groups[0].answer_markdown is a bytes; it must be a str."),
         (_changed(answer_markdown=" "), "The answer has no text in the groups [1]."),

@@ -66,6 +66,29 @@ def test_missing_fields_are_refused(field: str) -> None:
     assert field in refusal.value.message
 
 
+@pytest.mark.rule("PLUGIN-30")
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"cost_class": "free"}, "cost_class is 'free'; it must be one of cheap, moderate, expensive."),
+        ({"timeout_ms": "3000"}, "timeout_ms is a str; it must be an int."),
+        ({"planner_hints": {}}, "planner_hints is a dict; it must be a PlannerHints."),
+        ({"timeout_ms": 0}, "timeout_ms"),
+    ],
+)
+def test_fields_of_other_types_are_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(RegistryError) as refusal:
+        Registry([planner(**fields)])
+    assert refusal.value.code == "PLUGIN_REGISTRY_INVALID_DESCRIPTOR"
+    assert "planner-default" in refusal.value.message
+    assert said in refusal.value.message
+
+
+def test_a_plugin_without_a_descriptor_is_refused() -> None:
+    with pytest.raises(RegistryError, match="descriptor"):
+        Registry([object()])  # type: ignore[list-item]
+
+
 def test_a_plugin_with_a_model_cannot_be_quick() -> None:
     with pytest.raises(RegistryError, match="quick"):
         Registry([planner(uses_llm=True, is_quick=True)])
@@ -166,3 +189,11 @@ def test_entry_points_come_in_through_the_same_door() -> None:
     plugins.register_entry_points()
     planners = [item.id for item in plugins.descriptors("mrp-plan-plugin")]
     assert planners == ["planner-a", "planner-b", "planner-default", "planner-depth"]
+
+
+@pytest.mark.parametrize("value", ["nowhere_at_all:Plugin", "json:Nothing", "json:__doc__", "json:JSONDecoder"])
+def test_an_entry_point_that_gives_no_plugin_is_named(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = EntryPoint("val-odd", value, registry.ENTRY_POINT_GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [odd])
+    with pytest.raises(RegistryError, match=re.escape(f"The entry point val-odd ({value}) gives no plugin: ")):
+        Registry().register_entry_points()

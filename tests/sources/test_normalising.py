@@ -40,8 +40,8 @@ def test_what_a_normaliser_raises_is_told_without_secrets() -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (None, "The plugin must return a Normalisation, not a NoneType."),
-        ("text", "The plugin must return a Normalisation, not a str."),
+        (None, "The value is a NoneType; it must be a Normalisation."),
+        ("text", "The value is a str; it must be a Normalisation."),
         (Normalisation(status="success", context_document=5), "context_document is an int"),  # type: ignore[arg-type]
         (Normalisation(status="error", error="broken"), "error is a str"),  # type: ignore[arg-type]
     ],

@@ -1,6 +1,6 @@
-"""Whether what a plugin returned has the types that its family promises, down to the last field.
+"""Whether a value has the types that the fields of a dataclass name, down to the last one.
 
-Type checkers say so of plugins that they see. The machine and the server rely on it for every plugin.
+Type checkers say so of code that they see; plugins of other packages are not among it.
 """
 
 import math
@@ -11,18 +11,6 @@ from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
-from mrpvm.contracts import Detection, Retrieval, Solution, Validation
-from mrpvm.values import Plan
-
-RESULTS: Mapping[str, type] = {
-    "sd-plugin": Detection,
-    "kb-plugin": Retrieval,
-    "gs-plugin": Solution,
-    "val-plugin": Validation,
-    "mrp-plan-plugin": Plan,
-}
-"""What the plugins of a family return."""
-
 _SIMPLE = frozenset({str, int, bool, type(None)})
 
 type _Check = Callable[[Any], str | None]
@@ -32,7 +20,7 @@ type _Check = Callable[[Any], str | None]
 def misfit(value: object, kind: type) -> str | None:
     """Return the first place in `value` that is not as the fields of `kind` say, and why; None if all fits."""
     if not isinstance(value, kind):
-        return f"The plugin must return {_with_article(kind.__name__)}, not {_with_article(type(value).__name__)}."
+        return f"The value{_is_another(value, kind.__name__)}"
     complaint = _check_of(kind)(value)
     return complaint and complaint.removeprefix(".")
 
