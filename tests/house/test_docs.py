@@ -12,6 +12,7 @@ from mrpvm.trace.events import EVENT_TYPES
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.shell.errors import STATUS_BY_CODE
 from sessions_app.events import EVENT_KINDS
+from sessions_app.experiments.documents import ChangesDocument, ChoicesDocument
 from tests.house.pages import ROOT, bare, nodes, page, relative, rows, section
 
 # One process parses the sources.
@@ -167,6 +168,15 @@ def operations() -> set[str]:
 def test_the_endpoints_are_those_of_the_schema() -> None:
     documented = {bare(row[0]) for row in rows(page("docs/api.md"), "call", "gives")}
     assert documented == operations()
+
+
+# --- diagnosis.md --------------------------------------------------------------------------------------
+
+
+def test_the_fields_of_a_trial_are_listed() -> None:
+    table = rows(section("docs/diagnosis.md", "Over the API"), "field", "what is changed")
+    listed = [name for names, _ in table for name in re.findall(r"`(\w+)`", names)]
+    assert sorted(listed) == sorted(ChangesDocument.__annotations__ | ChoicesDocument.__annotations__)
 
 
 # --- commands.md ---------------------------------------------------------------------------------------
