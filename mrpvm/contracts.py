@@ -379,7 +379,7 @@ class SolveInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """An answer per intent; `success` needs at least one answered group.
+    """An answer per intent, also with `no-context`; `success` needs at least one answered group.
 
     After `needs-decomposition` the parts of the task get a frame each, and their answers come back as one.
     """
