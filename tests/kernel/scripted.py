@@ -10,6 +10,7 @@ from mrpvm.contracts import (
     Descriptor,
     Detection,
     LifecycleEvent,
+    Normalisation,
     PlannerHints,
     Retrieval,
     Solution,
@@ -67,7 +68,14 @@ class Scripted:
             raise reply
         return reply(request, context) if callable(reply) else reply
 
-    detect = normalise = retrieve = solve = validate = plan = _reply
+    detect = retrieve = solve = validate = plan = _reply
+
+    def normalise(self, chunk: Any, context: Any) -> Any:
+        """Return the units of the next reply, or the reply itself if it is no detection."""
+        reply = self._reply(chunk, context)
+        if not isinstance(reply, Detection):
+            return reply
+        return Normalisation(status=reply.status, context_document=reply.context_document, error=reply.error)
 
     def on_session_event(self, event: LifecycleEvent) -> str:
         return "accepted"
