@@ -22,7 +22,6 @@ from mrpvm.errors import InvalidInput
 
 POST_SECONDS = 10.0
 """Time limit of a post: name lookup, connection, sending, and the first line of the answer."""
-_STEP_SECONDS = 5.0
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 type Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -134,7 +133,7 @@ class _Connection(http.client.HTTPConnection):
     """Looks the name up itself and connects to an address that it has checked: a second lookup could give another."""
 
     def __init__(self, host: str, port: int, *, is_secure: bool) -> None:
-        super().__init__(host, port, timeout=_STEP_SECONDS)
+        super().__init__(host, port, timeout=POST_SECONDS)
         self.default_port = 443 if is_secure else 80  # a port of its own is in the Host header
         self._is_secure = is_secure
 
@@ -145,7 +144,7 @@ class _Connection(http.client.HTTPConnection):
         for address in addresses:
             if not _is_allowed(address):
                 raise PostFailedError(_refused(address))
-        self.sock = socket.create_connection((str(addresses[0]), self.port), _STEP_SECONDS)
+        self.sock = socket.create_connection((str(addresses[0]), self.port), POST_SECONDS)
         if self._is_secure:
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
 

@@ -174,6 +174,19 @@ def test_addresses_that_no_hook_may_have_are_refused(url: str) -> None:
         checked_address(url)
 
 
+def test_a_receiver_has_the_whole_time_for_its_answer(receiver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    timeouts: list[float] = []
+    connect = socket.create_connection
+
+    def connected(address: tuple[str, int], timeout: float) -> socket.socket:
+        timeouts.append(timeout)
+        return connect(address, timeout)
+
+    monkeypatch.setattr(web_hooks.socket, "create_connection", connected)
+    post(receiver, web_hooks.WebhookMessage(message_id="m", body=b"{}", key=signing_key("a")), 0)
+    assert timeouts == [web_hooks.POST_SECONDS]
+
+
 def test_a_name_that_leads_to_a_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     reached: list[object] = []
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("93.184.216.34", "10.0.0.7")]
