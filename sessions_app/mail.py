@@ -1,5 +1,7 @@
 """Mail to people, where the server has a mail server to send it by."""
 
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
+
 from django.conf import settings
 from django.core.mail import EmailMessage
 
@@ -16,4 +18,14 @@ def send_mail(to: str, subject: str, text: str, message_id: str) -> None:
         OSError: the mail server does not take it.
     """
     headers = {"X-Message-Id": message_id, "Auto-Submitted": "auto-generated"}
-    EmailMessage(subject=subject, body=text, to=[to], headers=headers).send()
+    try:
+        EmailMessage(subject=subject, body=text, to=[to], headers=headers).send()
+    except SMTPRecipientsRefused as refused:
+        raise OSError(_answer(*next(iter(refused.recipients.values())))) from refused
+    except SMTPResponseException as refused:
+        raise OSError(_answer(refused.smtp_code, refused.smtp_error)) from refused
+
+
+def _answer(code: int, said: bytes | str) -> str:
+    words = said.decode(errors="replace") if isinstance(said, bytes) else said
+    return f"The mail server answered {code}: {words}"

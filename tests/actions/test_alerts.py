@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused, SMTPSenderRefused
 from typing import Any, ClassVar
 
 import pytest
 from django.core import mail
+from django.core.mail import EmailMessage
 from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
@@ -158,6 +160,28 @@ def test_mail_is_sent_where_there_is_a_mail_server(project: Project, settings: S
     (letter,) = mail.outbox
     assert letter.to == ["team@example.org"]
     assert letter.subject == "[mrpvm] Failed: 100.0 % of the turns"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        SMTPRecipientsRefused({"team@example.org": (550, b"no such mailbox")}),
+        SMTPSenderRefused(550, b"no such mailbox", "mrpvm@localhost"),
+        SMTPDataError(550, b"no such mailbox"),
+    ],
+)
+def test_a_mail_that_is_refused_is_told_in_the_mail_server_s_words(
+    project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, refusal: SMTPException
+) -> None:
+    def refuse(message: EmailMessage) -> int:
+        raise refusal
+
+    settings.MRPVM_MAIL = True
+    alert_on(project, "team@example.org", "mail")
+    add_turns(new_session(project), 2, "failed")
+    monkeypatch.setattr(EmailMessage, "send", refuse)
+    assert watch() == 0
+    assert AlertCrossing.objects.get().problem == "The mail server answered 550: no such mailbox"
 
 
 @pytest.mark.parametrize(
