@@ -21,7 +21,7 @@ from sessions_app.models import AuditEntry, KnowledgeSource, ModelUse, Project, 
 from sessions_app.queries.settings.quotas import uses
 from tests.api.conftest import Caller
 from tests.llm.provider import Provider
-from tests.web.page_scene import check_html, member_client, parsed
+from tests.web.page_scene import check_html, input_fields, member_client, parsed
 
 QUOTAS = "/api/settings/quotas"
 
@@ -193,6 +193,16 @@ def test_the_page_takes_and_shows_a_size_with_its_unit(
     assert project.quotas["bytes"] == limit
     assert parsed(admin.get(address).text).css(f'[name="bytes"][value="{shown_as}"]')
     assert admin.post(address, {"bytes": f"{written} or so"}).status_code == 400
+
+
+def test_the_page_saves_what_was_changed_alone(project: Project) -> None:
+    admin, address = member_client(project, "admin", "ann"), reverse("quotas")
+    assert admin.post(address, {"bytes": "500 MB", "sessions": "4"}).status_code == 302
+    shown = input_fields(admin.get(address).text)
+    assert admin.post(address, {"bytes": "600 MB"}).status_code == 302  # by another admin
+    assert admin.post(address, shown | {"sessions": ""}).status_code == 302
+    project.refresh_from_db()
+    assert project.quotas == {"bytes": 600 * 1024**2}
 
 
 def test_deleted_sessions_and_expired_ones_do_not_count(project: Project) -> None:

@@ -8,9 +8,9 @@ from django.db.models import F
 from django.urls import reverse
 
 from sessions_app.actions.upkeep.retention import carry_out_retention
-from sessions_app.models import AuditEntry, ExplainabilityTurn, Project
+from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Retention
 from tests.api.conftest import Caller
-from tests.web.page_scene import check_html, member_client, parsed, visible_text
+from tests.web.page_scene import check_html, input_fields, member_client, parsed, visible_text
 
 RETENTION = "/api/settings/retention"
 
@@ -85,6 +85,17 @@ def test_the_page_previews_saves_and_stops(project: Project) -> None:
     assert admin.post(reverse("retention-stop")).status_code == 302
     run = admin.get(address, headers={"HX-Request": "true"}).text
     assert ("Start again" in visible_text(run), bool(parsed(run).css("#main"))) == (True, False)
+
+
+def test_the_page_saves_what_was_changed_alone(project: Project) -> None:
+    admin, address = member_client(project, "admin", "ann"), reverse("retention")
+    assert admin.post(address, {"messages": "7"}).status_code == 302
+    shown = input_fields(admin.get(address).text)
+    assert admin.post(address, {"messages": "0"}).status_code == 302  # by another admin
+    preview = admin.post(address, shown | {"audit": "30", "preview": "1"}).text
+    assert parsed(preview).css('[name="messages"][value="0"]')
+    assert admin.post(address, shown | {"audit": "30"}).status_code == 302
+    assert Retention.objects.get(project=project).days == {"messages": 0, "audit": 30}
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor"])

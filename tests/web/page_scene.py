@@ -191,6 +191,12 @@ def check_html(html: str) -> None:
     assert repeated == set()
 
 
+def input_fields(html: str) -> dict[str, str]:
+    """Return the named text and hidden inputs of a page, as its form sends them."""
+    inputs = parsed(html).css('main input[name]:not([type="checkbox"]):not([type="radio"])')
+    return {str(item.attributes["name"]): item.attributes.get("value") or "" for item in inputs}
+
+
 def parsed(html: str) -> LexborHTMLParser:
     """Return a page or fragment as a tree."""
     return LexborHTMLParser(html)

@@ -11,6 +11,7 @@ from sessions_app.actions.settings.quotas import choose_quotas
 from sessions_app.models import QuotaKind
 from sessions_app.queries.settings.quotas import uses
 from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.pages import page, tell
 
 _UNITS = {"GB": 1024**3, "MB": 1024**2, "KB": 1024}
@@ -20,10 +21,9 @@ _SIZE = re.compile(r"(?P<number>[0-9]{1,15}(\.[0-9]{1,3})?) ?(?P<unit>[KMG]B|byt
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show each limit with what is used of it; a POST sets the limits, and a refused one is shown with the reason."""
-    error, written = "", {}
+    """Show each limit with its use; a POST sets changed limits, and a refused one is shown with the reason."""
+    error, written = "", changed_fields(request.POST.dict(), QuotaKind.values)
     if request.method == "POST":
-        written = {kind.value: request.POST.get(kind.value, "").strip() for kind in QuotaKind}
         try:
             choose_quotas(member.project, {kind: _limit(kind, text) for kind, text in written.items()})
         except MRPError as refused:
@@ -32,8 +32,9 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             tell(request, "Saved. What is above a limit stays; nothing is added until there is room.")
             return HttpResponseRedirect(reverse("quotas"))
     fields = [
-        {"use": use, "text": written.get(use.kind.value, "" if use.limit is None else _text(use.kind, use.limit))}
+        {"use": use, "text": written.get(use.kind.value, stored), "stored": stored}
         for use in uses(member.project)
+        for stored in ["" if use.limit is None else _text(use.kind, use.limit)]
     ]
     context = {"fields": fields, "error": error}
     return page(request, "settings/quotas.html", member, context, section="quotas", status=400 if error else 200)

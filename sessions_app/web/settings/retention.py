@@ -9,6 +9,7 @@ from sessions_app.actions.settings.retention import check_days, choose_retention
 from sessions_app.models import Retention, RetentionKind
 from sessions_app.queries.settings.retention import chosen_with, days_kept, preview, retention_of, server_days
 from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell
 
@@ -18,14 +19,15 @@ TEMPLATE = "settings/retention.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the rules and the run; a POST saves rules, with `preview` it shows first what they would remove.
+    """Show the rules and the run; a POST saves changed rules, with `preview` it shows first what they would remove.
 
     For HTMX the run alone.
     """
     retention = retention_of(member.project)
     if request.method != "POST" and "HX-Request" in request.headers:
         return page(request, f"{TEMPLATE}#run", member, {"run": retention, "removed": _removed(retention)})
-    written = {kind.value: request.POST.get(kind.value, "").strip() for kind in RetentionKind}
+    stored = {kind: str(days) for kind, days in retention.days.items()}
+    written = changed_fields(request.POST.dict(), RetentionKind.values)
     chosen, error, previews = dict(retention.days), "", []
     if request.method == "POST":
         try:
@@ -40,13 +42,13 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
                 return HttpResponseRedirect(reverse("retention"))
         except MRPError as refused:
             error = refused.message
-    shown = written if request.method == "POST" else {kind: str(days) for kind, days in chosen.items()}
     previews_by_kind = {item.kind: item for item in previews}
     context = {
         "fields": [
             {
                 "kind": kind,
-                "days": shown.get(kind.value, ""),
+                "days": written.get(kind.value, stored.get(kind.value, "")),
+                "stored": stored.get(kind.value, ""),
                 "kept": days_kept(chosen, kind),
                 "server_days": server_days(kind),
                 "preview": previews_by_kind.get(kind),
