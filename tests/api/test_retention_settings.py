@@ -53,6 +53,7 @@ def test_rules_are_chosen_previewed_and_taken_back(project: Project, caller: Cal
 def test_removing_is_stopped_and_started(project: Project, caller: Callable[..., Caller]) -> None:
     admin = caller("admin")
     assert admin.post(f"{RETENTION}/stop").json()["run"]["status"] == "stopped"
+    assert admin.patch(RETENTION, {"days": {"payloads": 7}}).json()["run"]["status"] == "stopped"
     assert admin.post(f"{RETENTION}/start").json()["run"]["status"] == "waiting"
 
 

@@ -17,7 +17,7 @@ MOST_DAYS = 36_500
 def choose_retention(project: Project, chosen: Mapping[str, int | None]) -> Retention:
     """Set after how many days kinds of rows are removed: 0 is never, None the server's setting.
 
-    Kinds that are not named keep their rule. The sweeper starts a run by the new rules.
+    Kinds that are not named keep their rule. The sweeper starts a run by the new rules, unless the removal is stopped.
 
     Raises:
         InvalidInput: an unknown kind, or a number of days that cannot be.
@@ -64,6 +64,7 @@ def stop_retention(project: Project) -> Retention:
 def start_retention(project: Project) -> Retention:
     """Ask the sweeper for a run, also where the last one was stopped or is over."""
     locked = _locked(project)
+    locked.is_stopped = False
     _begin_anew(locked)
     record(AuditKind.RETENTION_STARTED, project.pk, "retention")
     return locked
@@ -75,6 +76,6 @@ def _locked(project: Project) -> Retention:
 
 
 def _begin_anew(retention: Retention) -> None:
-    retention.is_stopped, retention.kind, retention.removed = False, "", {}
+    retention.kind, retention.removed = "", {}
     retention.began_at = retention.finished_at = None
     retention.save()

@@ -37,8 +37,9 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             if "preview" in request.POST:
                 previews = preview(member.project, chosen)
             else:
-                choose_retention(member.project, named)
-                tell(request, "Saved. What is too old is removed in the background.")
+                is_stopped = choose_retention(member.project, named).is_stopped
+                removal = "Removal is stopped until you start it." if is_stopped else "What is too old is removed soon."
+                tell(request, f"Saved. {removal}")
                 return HttpResponseRedirect(reverse("retention"))
         except MRPError as refused:
             error = refused.message
