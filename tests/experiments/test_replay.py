@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from mrpvm import registry
@@ -159,3 +160,13 @@ def test_a_command_without_its_payload_says_since_when(remembering: Callable[[st
     with pytest.raises(NotReplayable) as refused:
         replay(stored(turn))
     assert refused.value.details == {"missing": "payloads", "since": now.isoformat()}
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [(["--session", "sess-1"], "no session"), (["--sample", "0"], "--sample"), (["--sample", "-1"], "--sample")],
+)
+@pytest.mark.django_db
+def test_the_command_refuses_a_session_or_a_number_that_names_no_turns(options: list[str], refusal: str) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        call_command("replay", *options)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from sessions_app.experiments.replay import replay
 from sessions_app.pacing import Pacer
+from sessions_app.queries.sessions.lookups import present_sessions
 from sessions_app.queries.turns.registry import ended_turns
 
 
@@ -28,11 +29,14 @@ class Command(BaseCommand):
         parser.add_argument("--session", metavar="ID", help="the turns of this session alone")
         parser.add_argument("--since", type=_day, metavar="YYYY-MM-DD", help="turns that began on that day or later")
         parser.add_argument("--until", type=_day, metavar="YYYY-MM-DD", help="turns that began before that day")
-        parser.add_argument("--sample", type=int, metavar="N", help="so many of them, spread evenly")
+        parser.add_argument("--sample", type=_count, metavar="N", help="so many of them, spread evenly")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Replay them, with a line for each that differs, and say how many came out how."""
-        turns = ended_turns(options["session"], options["since"], options["until"])
+        session_id = options["session"]
+        if session_id is not None and not present_sessions().filter(session_id=session_id).exists():
+            raise CommandError(f"There is no session '{session_id}'.")
+        turns = ended_turns(session_id, options["since"], options["until"])
         keys = list(turns.values_list("pk", flat=True))
         if options["sample"] and options["sample"] < len(keys):
             step = len(keys) / options["sample"]
@@ -56,6 +60,12 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(keys)} turns: {summary}.")
         if counts["diverged"]:
             raise CommandError("Turns came out differently.", returncode=1)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
 
 
 def _day(text: str) -> datetime:
