@@ -93,6 +93,16 @@ def test_a_bundle_of_an_imported_session_is_imported_again(walked: Session) -> N
     assert replay(turn).divergence is None
 
 
+def test_a_session_that_remembers_a_text_is_imported_beside_itself(project: Project) -> None:
+    walk = Walk(project, seed=1)
+    walk.turn("/remember I like tea.")
+    kept = walk.session.remembered_texts.get()
+    imported = import_bundle(project, io.BytesIO(bundled(walk.session))).session
+    own = imported.remembered_texts.get()
+    assert (own.content, own.record_id == kept.record_id) == (kept.content, False)
+    assert replay(imported.turns.get(kind="command")).divergence is None
+
+
 def test_a_turn_that_was_stored_in_several_parts_is_imported(project: Project, settings: Settings) -> None:
     settings.MRPVM_TRACE_FLUSH_MS = 0
     walk = Walk(project, seed=1)

@@ -42,7 +42,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.sessions.frozen_content import content_key
 from sessions_app.models.sessions.remembered_text import new_memory_id
-from sessions_app.models.turns.payload_frames import framed
+from sessions_app.models.turns.payload_frames import Payload, framed
 from sessions_app.queries.sessions.bundle import taken_ids
 from sessions_app.turns.view import TurnView
 
@@ -51,7 +51,9 @@ _IDS: Mapping[type[Model], str] = {
 }  # fmt: skip
 _BEGINNING = r"(?:i[0-9a-f]{6}-)?"
 """Prefix that an import gives to an id that is taken."""
-_OWN_IDS = re.compile(rf"{_BEGINNING}(?:req|sess|kb)-[0-9a-f]{{32}}|src-journal-[0-9a-f]{{16}}".encode())
+_OWN_IDS = re.compile(
+    rf"{_BEGINNING}(?:req|sess|kb)-[0-9a-f]{{32}}|mem_[0-9a-f]{{32}}|src-journal-[0-9a-f]{{16}}".encode()
+)
 """Ids that a server made: they are random, so equal ids mean the same thing everywhere."""
 
 
@@ -180,8 +182,13 @@ class _Import:
             case ExplainabilityTurn() if row.view:
                 row.view = self._own_view(row.view)
             case TurnEvents():
-                row.payload_index, row.payloads = framed(map(payload_of, row.payloads))
+                row.payload_index, row.payloads = framed(self._own_size(payload_of(item)) for item in row.payloads)
         return row
+
+    def _own_size(self, payload: Payload) -> Payload:
+        """Return the payload with the size that it has with the new ids; otherwise it counts as cut."""
+        grown = sum((len(new) - len(old)) * payload.text.count(new) for old, new in self._replacements.items())
+        return replace(payload, size=payload.size + grown)
 
     def _own_view(self, record: list[Any]) -> list[Any]:
         view = TurnView.of_record(record)
