@@ -27,6 +27,7 @@ from mrpvm.kernel.records import (
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.kernel.stages.help import ask_helpers
+from mrpvm.kernel.stages.plan import STAGE as PLANNING
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.solve import Branch, SolverAttempt, solve
@@ -67,7 +68,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     """Return the frame's answer: the selected candidate, the joined answer of its sub-tasks, or the first refusal.
 
     Raises:
-        TurnFailed: no planner led to a result; it has the error of the last planner.
+        TurnFailed: no planner led to a result; it has the error of the last planner that made a plan, if one did.
     """
     search = FrameSearch(state=Deliberation(policy=POLICIES[run.effective_level]))
     error: TurnFailed | None = None
@@ -80,7 +81,8 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
         except TurnFailed as failure:
             if run.has_streamed:
                 raise
-            error = failure
+            if error is None or failure.details.get("stage") != PLANNING:
+                error = failure
             run.emit(BacktrackTaken(frame_id=frame.id, step="planner", tried=planner_id, reason=failure.code))
         if search.has_answer:
             break
@@ -91,7 +93,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     raise error or StageExhausted(
         "No planner is registered for this turn.",
         code="PLAN_STAGE_EXHAUSTED",
-        details={"stage": "planner", "pluginsTried": list(tried), "diagnostics": []},
+        details={"stage": PLANNING, "pluginsTried": list(tried), "diagnostics": []},
     )
 
 
@@ -104,11 +106,6 @@ def _under_planner(
         TurnFailed: this planner led to no result at all.
     """
     planned = yield from plan_first(run, frame, planner_id, cause)
-    if planned is None:
-        raise StageExhausted(
-            f"Planner {planner_id} delivered no plan.",
-            details={"stage": "planner", "pluginsTried": [planner_id], "diagnostics": []},
-        )
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
     retrievals = Retrievals(remaining=deque(untried), slot=frame.next_slot(), views=search.views)
     search.planned, search.retrievals = planned, retrievals

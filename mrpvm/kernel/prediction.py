@@ -4,8 +4,10 @@ A plugin that needs a model is ranked but not run; a message with several questi
 """
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 
+from mrpvm.errors import StageExhausted
 from mrpvm.kernel.calls import Program
 from mrpvm.kernel.children import resolve_intents
 from mrpvm.kernel.frame import Frame
@@ -46,8 +48,8 @@ def predict(run: TurnRun) -> Program[None]:
     frame.seeds, frame.units = admitted.seeds, admitted.units
     resolve_intents(frame)
     for planner_id in planner_candidates(run):
-        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"))
-        if planned is not None:
+        with suppress(StageExhausted):
+            planned = yield from plan_first(run, frame, planner_id, detected.then("flow"))
             break
     else:
         return

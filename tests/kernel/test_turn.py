@@ -347,7 +347,20 @@ def test_a_planner_without_a_plan_is_named_as_tried():
         detector(detection("why")), kb(retrieval("fact")), solver(solution("Because.")),
         plugin("mrp-plan-plugin", "planner-a", RuntimeError("boom")),
     )  # fmt: skip
-    assert ran.outcome.error["details"] == {"stage": "planner", "pluginsTried": ["planner-a"], "diagnostics": []}
+    assert ran.outcome.error["details"] == {
+        "stage": "planner", "pluginsTried": ["planner-a"],
+        "diagnostics": [{"pluginId": "planner-a", "status": "error", "code": "PLUGIN_EXCEPTION"}],
+    }  # fmt: skip
+
+
+def test_the_error_of_a_planner_without_a_plan_does_not_hide_an_earlier_one():
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(RuntimeError("boom")),
+        plugin("mrp-plan-plugin", "planner-a", plan()),
+        plugin("mrp-plan-plugin", "planner-b", RuntimeError("no plan")),
+    )  # fmt: skip
+    assert ran.outcome.error["details"]["stage"] == "goal-solver"
+    assert [item["pluginId"] for item in ran.outcome.error["details"]["diagnostics"]] == ["gs-a"]
 
 
 @pytest.mark.rule("KERNEL-3")

@@ -7,6 +7,7 @@ from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.trace.events import Cause, PlanMade
 from mrpvm.values import GuidanceUnits, Plan
 
@@ -32,11 +33,15 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
     )
 
 
-def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
-    """Return the plan before retrieval; None if the planner returned none."""
+def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned]:
+    """Return the plan before retrieval.
+
+    Raises:
+        StageExhausted: the planner returned none.
+    """
     execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
     if execution.value is None:
-        return None
+        raise exhausted(STAGE, [execution])
     return _adopt(run, frame, execution, execution.value, "post-seed")
 
 
