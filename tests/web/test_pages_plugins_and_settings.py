@@ -136,7 +136,7 @@ def fields(**changes: str) -> dict[str, str]:
 def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -> None:
     changes = fields(
         role__goal__fast="small", override__gs__llm__deep="model", model__gs__llm__deep="large",
-        override__sd__llm__fast="role:seed-deep", temperature="",
+        override__sd__llm__fast="role:seed-deep", override__gs__llm__fast="", override__sd__llm__deep="", temperature="",
     )  # fmt: skip
     assert "New conversations use it" in visible_text(admin.post(reverse("settings"), changes, follow=True).text)
     config, updated_at = shared_config(project)
@@ -160,6 +160,14 @@ def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Proje
         given[field.attributes["name"]] = chosen.attributes["value"] if chosen else ""
     assert admin.post(reverse("settings"), given).status_code == 302
     assert shared_config(project)[0] == before
+
+
+def test_a_page_that_was_opened_before_leaves_other_fields_alone(admin: Client, project: Project) -> None:
+    opened = {f"was-{name}": text for name, text in fields().items()}
+    admin.post(reverse("settings"), {**opened, **fields(role__planner="large")})
+    admin.post(reverse("settings"), {**opened, **fields(role__goal__fast="small")})
+    roles = shared_config(project)[0]["roles"]
+    assert (roles["planner"], roles["goal-fast"]) == ({"model": "large"}, {"model": "small"})
 
 
 @pytest.mark.parametrize(
@@ -239,4 +247,4 @@ def test_a_stored_model_s_name_is_text(admin: Client) -> None:
     assert admin.post(reverse("settings"), changes).status_code == 302
     html = shown(admin, "settings")
     assert HOSTILE not in html
-    assert attributes_of(parsed(html), "input[value]", "value").count(HOSTILE) == 2
+    assert attributes_of(parsed(html), "input.input[value]", "value").count(HOSTILE) == 2

@@ -142,6 +142,16 @@ def table_of(form: Mapping[str, str]) -> ModelTable:
     }
 
 
+def fields_of(config: ModelTable) -> dict[str, str]:
+    """Return the text of each field of the form that shows a table, by name."""
+    fields = {f"role-{role}": item["model"] for role, item in config["roles"].items()}
+    for plugin_id, stored in config["pluginOverrides"].items():
+        shown = _override(plugin_id, "", stored)
+        fields |= {f"override-{plugin_id}": shown.choice, f"model-{plugin_id}": shown.model}
+    fields["temperature"] = "" if config["temperature"] is None else str(config["temperature"])
+    return {**fields, "thinkingLevel": config["thinkingLevel"] or "", "verbosity": config["verbosity"] or ""}
+
+
 def _number(text: str) -> float | str | None:
     """Return the number, None for an empty text, or text that is not a number unchanged, so that it is refused."""
     try:

@@ -8,8 +8,9 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.language_model import model_names
 from sessions_app.queries.settings.model_roles import shared_config
-from sessions_app.web.settings.model_roles import roles_context, table_of
+from sessions_app.web.settings.model_roles import fields_of, roles_context, table_of
 from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.pages import page, tell
 
 TEMPLATE = "settings/index.html"
@@ -18,12 +19,13 @@ TEMPLATE = "settings/index.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show the project's table; a POST replaces it, and a refused one is shown again with the reason."""
+    """Show the project's table; a POST sets changed fields, and a refused one is shown again with the reason."""
     config, updated_at = shared_config(member.project)
+    stored = fields_of(config)
     error, status = "", 200
     if request.method == "POST":
         member.check("admin")
-        config = table_of(request.POST.dict())
+        config = table_of({**stored, **changed_fields(request.POST.dict(), request.POST)})
         try:
             set_model_roles(member.project, config)
         except InvalidInput as refused:
@@ -31,7 +33,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         else:
             tell(request, "Saved. New conversations use it; those there are keep what they began with.")
             return HttpResponseRedirect(reverse("settings"))
-    context = {**roles_context(config), "updated_at": updated_at, "error": error}
+    context = {**roles_context(config), "updated_at": updated_at, "stored": stored, "error": error}
     return page(request, TEMPLATE, member, context, section="settings", status=status)
 
 
