@@ -168,7 +168,7 @@ class Scheduler:
             reply = CallReturn(value=_reported(call.invoke(context)))
         except StorageUnavailable:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reply = CallReturn(error=self._failure(call, error))
         if time.monotonic() >= deadline:
             reply = _too_late(call)

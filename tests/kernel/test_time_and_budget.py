@@ -1,7 +1,9 @@
 """Turns and plugins that exceed time limits, are stopped, or exceed a budget."""
 
+import sys
 import threading
 import time
+from typing import Never
 
 import pytest
 
@@ -99,6 +101,16 @@ def test_quick_plugins_run_on_the_turns_thread_others_do_not():
 
 
 @pytest.mark.rule("KERNEL-19")
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_a_plugin_that_exits_is_an_error_of_the_plugin(is_quick: bool):
+    def leave(*_: object) -> Never:
+        sys.exit("enough")
+
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(leave, is_quick=is_quick))
+    [item] = ran.outcome.error["details"]["diagnostics"]
+    assert item["code"] == "PLUGIN_EXCEPTION"
+
+
 def test_a_quick_plugin_that_is_late_gives_way():
     """It is told to stop at its time limit, and its later result is ignored."""
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))

@@ -1,6 +1,7 @@
 """Lifecycle events: every enabled KB plugin gets them completely, after the transaction, even if a plugin fails."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from threading import Event
@@ -280,13 +281,14 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
         listener.named("kb-c"),
         listener.named("kb-d", lambda event: "error"),
         listener.named("kb-e", lambda event: PluginError(code="FULL", message="the disk is full")),
+        listener.named("kb-f", lambda event: sys.exit("enough")),
     )
     try:
         with caplog.at_level(logging.ERROR, plugin_failures.__name__):
             mount_base(session, base, reason="mount-api")
     finally:
         released.set()
-    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c", "kb-d", "kb-e"]
+    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c", "kb-d", "kb-e", "kb-f"]
     assert len({id(event) for _, event in listener.heard}) == 1
     assert Session.objects.get(pk=session.pk).mounted_kb == base
     errors = {
@@ -294,6 +296,7 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
         "kb-b": "TimeoutError: no answer within 100 ms",
         "kb-d": "it gave no reason",
         "kb-e": "FULL: the disk is full",
+        "kb-f": "SystemExit: enough",
     }
     said = [f"plugin {name} failed on kb-loaded: {error}" for name, error in errors.items()]
     assert [record.getMessage() for record in caplog.records] == said

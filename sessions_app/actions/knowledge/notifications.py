@@ -29,7 +29,7 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
     for plugin in registry.installed.kb_retrievers():
         if not plugin.descriptor.heeds_events:
             continue
-        failed: Exception | str | None
+        failed: BaseException | str | None
         try:
             tell = partial(_tell, plugin, event)
             is_quick = plugin.descriptor.is_quick
@@ -41,11 +41,11 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
             record_failure(plugin.descriptor.id, event.event_type, failed, **payload)
 
 
-def _tell(plugin: KBRetriever, event: LifecycleEvent) -> Exception | str | None:
+def _tell(plugin: KBRetriever, event: LifecycleEvent) -> BaseException | str | None:
     """Return the failure of the plugin, None if there is none; its exceptions are returned, not raised."""
     try:
         reply = plugin.on_session_event(event)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return error
     if isinstance(reply, PluginError):
         return f"{reply.code}: {reply.message}"
