@@ -136,7 +136,8 @@ def fields(**changes: str) -> dict[str, str]:
 def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -> None:
     changes = fields(
         role__goal__fast="small", override__gs__llm__deep="model", model__gs__llm__deep="large",
-        override__sd__llm__fast="role:seed-deep", override__gs__llm__fast="", override__sd__llm__deep="", temperature="",
+        override__sd__llm__fast="role:seed-deep", override__gs__llm__fast="", override__sd__llm__deep="",
+        temperature="",
     )  # fmt: skip
     assert "New conversations use it" in visible_text(admin.post(reverse("settings"), changes, follow=True).text)
     config, updated_at = shared_config(project)
