@@ -5,13 +5,10 @@ Type checkers say so of code that they see; plugins of other packages are not am
 
 import math
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, lru_cache
-from operator import attrgetter
+from functools import cache
 from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
-
-_SIMPLE = frozenset({str, int, bool, type(None)})
 
 type _Check = Callable[[Any], str | None]
 """Returns what is wrong with a value, as the rest of a sentence that begins with the value's place; None if nothing."""
@@ -94,43 +91,17 @@ def _items(check_item: _Check) -> _Check:
 
 def _fields(kind: Any) -> _Check:
     hints = get_type_hints(kind)
-    names = [item.name for item in fields(kind)]
-    plain = [_plain_types(hints[name]) for name in names]
-    checks = [_check_of(hints[name]) for name in names]
-    read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
-    if len(names) == 1:  # of one name `attrgetter` reads the value and not a tuple
-        read = lambda value: (getattr(value, names[0]),)  # noqa: E731
-
-    @lru_cache(1_024)
-    def unsure(found: tuple[type, ...]) -> tuple[int, ...]:
-        """Return the places of the fields that must be looked into when the fields hold values of these types."""
-        return tuple(place for place, one in enumerate(found) if one not in plain[place])
+    checks = {item.name: _check_of(hints[item.name]) for item in fields(kind)}
 
     def check(value: Any) -> str | None:
         if not isinstance(value, kind):
             return _is_another(value, kind.__name__)
-        values = read(value)
-        for place in unsure(tuple(map(type, values))):
-            if (complaint := checks[place](values[place])) is not None:
-                return f".{names[place]}{complaint}"
+        for name, check_field in checks.items():
+            if (complaint := check_field(getattr(value, name))) is not None:
+                return f".{name}{complaint}"
         return None
 
     return check
-
-
-def _plain_types(hint: Any) -> frozenset[type]:
-    """Return the types whose values fit as they are, which most values of a turn have."""
-    return frozenset(option for option in _options(hint) if option in _SIMPLE)
-
-
-def _options(hint: Any) -> Iterator[Any]:
-    if isinstance(hint, TypeAliasType):
-        yield from _options(hint.__value__)
-    elif get_origin(hint) in (Union, types.UnionType):
-        for option in get_args(hint):
-            yield from _options(option)
-    elif isinstance(hint, type):
-        yield hint
 
 
 def _is_another(value: object, wanted: str) -> str:

@@ -1,12 +1,12 @@
 """Every address of the server: the API and its OpenAI dialect, the probes, the admin and the pages."""
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
 
 from sessions_app.api.metrics import metrics
 from sessions_app.api.openai.errors import openai_error
-from sessions_app.api.shell.errors import bad_request_answer, bad_request_body
+from sessions_app.api.shell.errors import bad_request_body
 from sessions_app.api.shell.health import health, ready
 from sessions_app.web.shell import failures
 
@@ -14,9 +14,9 @@ from sessions_app.web.shell import failures
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400 as the address's clients read errors: the API, its OpenAI dialect, or a page."""
     if request.path.startswith("/api/"):
-        return bad_request_answer(bad_request_body(request, exception))
+        return JsonResponse(bad_request_body(request, exception), status=400)
     if request.path.startswith("/v1/"):
-        return bad_request_answer(openai_error(bad_request_body(request, exception)))
+        return JsonResponse(openai_error(bad_request_body(request, exception)), status=400)
     return failures.bad_request(request, exception)
 
 

@@ -229,3 +229,5 @@ def test_what_was_corrected_is_not_quoted() -> None:
     talk = Conversation("Our launch party is on Friday.", "Correction: the launch party is on Saturday now.")
     answer = talk.say("On what day is our launch party held?")
     assert answer_text(answer) == f"{QUOTED_OPENING} Correction: the launch party is on Saturday now. [1]"
+    explained = answer_text(talk.say("Explain how our launch party was financed by sponsors and banks."))
+    assert explained == f"{QUOTED_OPENING} Correction: the launch party is on Saturday now. [1]"

@@ -85,7 +85,7 @@ def _call(
         return planner.plan(request, context)
 
     def judge(plan: object) -> PluginError | None:
-        if isinstance(plan, Plan) or (plan is None and prior is not None):
+        if plan is not None or prior is not None:
             return None
         return PluginError(code="PLUGIN_CONTRACT_VIOLATION", message="A planner must return a plan.")
 

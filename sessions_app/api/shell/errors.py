@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, PermissionDenied
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest
 from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -221,8 +221,3 @@ def bad_request_body(request: HttpRequest, error: Exception) -> ErrorResponse:
         name = request.META.get("HTTP_HOST", "")
         message = f"The server is not reached by the name {name}. Its operator allows a name by ALLOWED_HOSTS."
     return error_body("INVALID_INPUT", message)
-
-
-def bad_request_answer(body: Mapping[str, Any]) -> JsonResponse:
-    """Return the HTTP answer of such an error object, in either dialect."""
-    return JsonResponse(body, status=400)

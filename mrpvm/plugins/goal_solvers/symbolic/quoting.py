@@ -131,10 +131,12 @@ def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidat
 
 def _related(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
     """Return what belongs with a quotation, if it was asked to explain, compare, summarise or trace."""
-    request = request_of(evidence.intent.target)
+    asked = evidence.intent.target
+    request = request_of(asked)
     if request is None or not request.is_ordered or request.kind == "steps":
         return []
-    found = related(request, Discourse(statements_of(evidence.entries)))
+    statements = without_corrected(statements_of(evidence.entries), keeps_former=asks_of_before(asked))
+    found = related(request, Discourse(statements))
     return _unless_shown(found, shown)[: max(0, request.sentences - len(shown))]
 
 
