@@ -22,6 +22,7 @@ _IT = lexicon.word_class("it its itself this that")
 _THEY = lexicon.word_class("they them their theirs themselves these those")
 _PRONOUNS = _SHE | _HE | _IT | _THEY
 _POINTING = lexicon.word_class("this that these those")
+_REFLEXIVE = lexicon.word_class("herself himself itself themselves")
 _FEMALE_SENSES = frozenset(sense(word) for word in lexicon.FEMALE)
 _MALE_SENSES = frozenset(sense(word) for word in lexicon.MALE)
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
@@ -91,7 +92,10 @@ class Antecedents:
         for clause in sorted(parsed.clauses, key=lambda item: item.verb_place):
             for phrase in clause.phrases:
                 word = phrase.owner_pronoun or phrase.pronoun
-                if word in _PRONOUNS - _POINTING:
+                if word in _REFLEXIVE:  # it names its own subject, and nothing before
+                    if clause.subject:
+                        self._learn(clause.subject, _gender(word))
+                elif word in _PRONOUNS - _POINTING:
                     own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
                     found = self.meant(word, here, own)
                     if found:
