@@ -1,4 +1,4 @@
-"""The ASGI application: HTTP with a body limit, on warm threads; WebSockets for signed-in users of this origin."""
+"""The ASGI application: HTTP with a body limit, on warm threads; WebSockets for users of this origin and for keys."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ django.setup(set_prefix=False)
 # What follows may only be imported once Django is set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier  # noqa: E402
+from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 from django.urls import re_path  # noqa: E402
@@ -21,7 +21,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware  # noqa: E40
 from sessions_app.api.shell.body_limit import BodyLimit  # noqa: E402
 from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
 from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
-from sessions_app.web.consumers.refusals import OutagesTold, ReadableOrigins  # noqa: E402
+from sessions_app.web.consumers.refusals import OutagesTold, OwnOriginOrKey, ReadableOrigins  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
 from sessions_app.web.shell.proxy_login import KnownPeer  # noqa: E402
 from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
@@ -48,7 +48,7 @@ application = ProtocolTypeRouter(
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
             timeout_ms=settings.MRPVM_CLIENT_TIMEOUT_MS,
         ),
-        "websocket": ReadableOrigins(AllowedHostsOriginValidator(OutagesTold(AuthMiddlewareStack(sockets)))),
+        "websocket": ReadableOrigins(OwnOriginOrKey(OutagesTold(AuthMiddlewareStack(sockets)))),
     }
 )
 # For `manage.py serve`: notes the peer's address, then applies the proxy's `X-Forwarded-For`.

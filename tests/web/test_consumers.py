@@ -18,6 +18,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
+from sessions_app.actions.settings.api_keys import create_key, revoke_key
 from sessions_app.actions.settings.projects import ensure_default_project, remove_member
 from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
@@ -57,6 +58,14 @@ def socket(session: Session, cookie: str | None, since: int | str = 0) -> Websoc
     headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
     if cookie:
         headers.append((b"cookie", cookie.encode()))
+    return WebsocketCommunicator(application, f"/live/sessions/{session.session_id}?since={since}", headers)
+
+
+def socket_of_key(session: Session, key: str, since: int = 0) -> WebsocketCommunicator:
+    """Return a socket as a program opens it, without an origin."""
+    from mrpvm.asgi import application
+
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {key}".encode())]
     return WebsocketCommunicator(application, f"/live/sessions/{session.session_id}?since={since}", headers)
 
 
@@ -105,6 +114,35 @@ async def test_what_was_missed_comes_first_then_what_happens() -> None:
     assert numbers == [1, 2, 3, 4, 5]
     assert await communicator.receive_nothing()
     await communicator.disconnect()
+
+
+async def test_a_program_follows_a_session_with_its_key_until_that_is_revoked(settings: Settings) -> None:
+    settings.MRPVM_ACCESS_SECONDS = 0.05
+    session, _, _ = await sync_to_async(world)()
+    key, plain = await sync_to_async(create_key)(session.project, "events", Role.VIEWER)
+    communicator = socket_of_key(session, plain, since=2)
+    assert (await communicator.connect())[0]
+    await rename(session, 2)
+    assert [message["sequence"] for message in await received(communicator, 2)] == [3, 4]
+    await sync_to_async(revoke_key)(key)
+    assert await closing_code(communicator) == consumers.FORBIDDEN
+
+
+async def test_a_key_opens_no_session_of_another_project() -> None:
+    session, _, _ = await sync_to_async(world)()
+    other = await sync_to_async(Project.objects.create)(slug="other", name="Other")
+    _, plain = await sync_to_async(create_key)(other, "events", Role.ADMIN)
+    communicator = socket_of_key(session, plain)
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.FORBIDDEN
+
+
+async def test_an_unknown_key_opens_nothing_even_beside_a_login() -> None:
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket_of_key(session, "mrp_unknown")
+    communicator.scope["headers"].append((b"cookie", cookie.encode()))
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.UNAUTHENTICATED
 
 
 async def test_a_page_that_comes_back_gets_only_what_it_has_not_seen() -> None:

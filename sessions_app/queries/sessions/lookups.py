@@ -22,8 +22,8 @@ from sessions_app.models import (
     SessionEvent,
 )
 from sessions_app.models.named_sql import select_counted_session
-from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins
-from sessions_app.queries.settings.projects import shown_projects
+from sessions_app.queries.settings.logins import BrowserLogin, KeyLogin, lasting_logins
+from sessions_app.queries.settings.projects import projects_of_keys, shown_projects
 
 
 def sessions(project: Project) -> QuerySet[Session]:
@@ -247,9 +247,9 @@ def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
 
 
 class SessionReader(NamedTuple):
-    """A user with one login who reads the session with this id."""
+    """A user with one login, or a client with a key, who reads the session with this id."""
 
-    login: BrowserLogin
+    login: BrowserLogin | KeyLogin
     session_id: str
 
 
@@ -265,11 +265,10 @@ class SeenSession(NamedTuple):
 def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
     """Return the session to each reader who may see it now; for sockets, which outlive their request.
 
-    A reader is left out if the user has logged out, has a new password, was deactivated or left the project, or if the
-    session was deleted.
+    A reader is left out if the user has logged out, has a new password, was deactivated or left the project, if the key
+    was revoked, or if the session was deleted.
     """
-    logins = lasting_logins({reader.login for reader in readers})
-    projects = shown_projects({login.user_pk for login in logins})
+    projects = _projects_of({reader.login for reader in readers})
     sessions = Session.objects.filter(
         session_id__in={reader.session_id for reader in readers},
         deleted_at__isnull=True,
@@ -282,8 +281,18 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
         for project, name, *rest in sessions.values_list("project_id", "session_id", *columns)
     }
     visible = {
-        reader: seen.get((projects[reader.login.user_pk], reader.session_id))
-        for reader in readers
-        if reader.login in logins and reader.login.user_pk in projects
+        reader: seen.get((projects[reader.login], reader.session_id)) for reader in readers if reader.login in projects
     }
     return {reader: session for reader, session in visible.items() if session is not None}
+
+
+def _projects_of(logins: Collection[BrowserLogin | KeyLogin]) -> dict[BrowserLogin | KeyLogin, int]:
+    """Return the key of the project that each login shows; a login that has ended is left out."""
+    keys = [login for login in logins if isinstance(login, KeyLogin)]
+    browsers = lasting_logins([login for login in logins if isinstance(login, BrowserLogin)])
+    by_key = projects_of_keys({login.key_pk for login in keys})
+    by_user = shown_projects({login.user_pk for login in browsers})
+    return {
+        **{login: by_key[login.key_pk] for login in keys if login.key_pk in by_key},
+        **{login: by_user[login.user_pk] for login in browsers if login.user_pk in by_user},
+    }

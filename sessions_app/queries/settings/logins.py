@@ -1,4 +1,4 @@
-"""Logins in browsers, for what outlives the request that it came with: sockets and streams."""
+"""Logins in browsers and with API keys, for what outlives the request that it came with: sockets and streams."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -16,6 +16,12 @@ class BrowserLogin(NamedTuple):
     user_pk: int
     key: str | None
     proof: str
+
+
+class KeyLogin(NamedTuple):
+    """A client with an API key."""
+
+    key_pk: int
 
 
 def login_of(user: User, session: Any) -> BrowserLogin:

@@ -58,6 +58,11 @@ def keys_made_by(project: Project, user_pk: int) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(project=project, created_by=user_pk, revoked_at__isnull=True).order_by("name")
 
 
+def projects_of_keys(key_pks: Collection[int]) -> dict[int, int]:
+    """Return for each of these API keys in force the key of its project."""
+    return dict(ApiKey.objects.filter(pk__in=key_pks, revoked_at__isnull=True).values_list("pk", "project_id"))
+
+
 def is_in_force(key_pk: int) -> bool:
     """Return whether a key was not revoked."""
     return ApiKey.objects.filter(pk=key_pk, revoked_at__isnull=True).exists()

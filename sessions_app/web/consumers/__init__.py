@@ -12,12 +12,15 @@ from typing import Any
 from urllib.parse import parse_qs
 from weakref import WeakKeyDictionary
 
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 
 from sessions_app import events
+from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
-from sessions_app.queries.settings.logins import login_of
+from sessions_app.queries.settings.logins import BrowserLogin, KeyLogin, login_of
+from sessions_app.web.consumers.refusals import bearer_token
 from sessions_app.web.consumers.shared import (
     AccessWatch,
     Outgoing,
@@ -61,13 +64,12 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._session_pk: int | None = None
         self._wakeup = Wakeup()
         await self.accept()
-        user = self.scope["user"]
-        if not user.is_authenticated or is_asked_for(user, self.scope["session"]):
+        login = await self._login()
+        if login is None:
             await self.close(UNAUTHENTICATED)
             return
         parameters = parse_qs(self.scope["query_string"].decode())
         self._since = _number(parameters.get("since", ["0"])[0])
-        login = login_of(user, self.scope["session"])
         self._reader = SessionReader(login, self.scope["url_route"]["kwargs"]["session_id"])
         result = await self._read()
         if result is None:
@@ -94,6 +96,17 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Ignore messages of the client, because pages send all requests over HTTP."""
+
+    async def _login(self) -> BrowserLogin | KeyLogin | None:
+        """Return who opens the socket: the holder of an API key, or a user whose login is complete."""
+        token = bearer_token(self.scope)
+        if token is not None:
+            key = await database_sync_to_async(find_key)(token)
+            return KeyLogin(key.pk) if key else None
+        user, session = self.scope["user"], self.scope["session"]
+        if not user.is_authenticated or is_asked_for(user, session):
+            return None
+        return login_of(user, session)
 
     async def _follow(self) -> None:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from channels.security.websocket import WebsocketDenier
+from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
 
 from sessions_app.database import as_unavailable
 
@@ -31,6 +31,30 @@ def _is_address(origin: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def bearer_token(scope: MutableMapping[str, Any]) -> str | None:
+    """Return what a socket's `Authorization: Bearer` header holds, or None without one."""
+    for name, value in scope["headers"]:
+        scheme, _, token = value.partition(b" ")
+        if name == b"authorization" and scheme.lower() == b"bearer":
+            return token.strip().decode("latin-1")
+    return None
+
+
+class OwnOriginOrKey:
+    """Refuses a socket of another site's page; one with an API key may come without an origin, or from any.
+
+    A page cannot send that header, so a key is never sent without its holder's knowledge, as a cookie is.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._own_origin = AllowedHostsOriginValidator(application)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
+        application = self._own_origin if bearer_token(scope) is None else self._application
+        await application(scope, receive, send)
 
 
 class OutagesTold:
