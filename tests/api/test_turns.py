@@ -102,6 +102,7 @@ def test_every_node_has_a_payload(editor: Caller, talked: Session) -> None:
         assert json.loads(whole.content)["input"] == detail["input"]
     assert editor.get(f"{path}/details/exec-9~9").json()["error"]["code"] == "DETAIL_NOT_FOUND"
     assert editor.get(f"/api/sessions/{talked.session_id}/turns/req-x").json()["error"]["code"] == "TURN_NOT_FOUND"
+    assert editor.get("/api/sessions/none/turns/req-x").json()["error"]["code"] == "SESSION_NOT_FOUND"
 
 
 @pytest.mark.rule("DECISION-22", "GRAPH-7")

@@ -119,8 +119,8 @@ def test_another_project_runs_nothing_of_this_one(
     ensure_default_base(other)
     stranger = agent("admin", other)
     for tool in ("replay_turn", "diagnose_turn"):
-        assert "TURN_NOT_FOUND" in stranger.error(tool, **talked)
-    assert "TURN_NOT_FOUND" in stranger.error("try_turn", **talked, trials=[{}])
+        assert "SESSION_NOT_FOUND" in stranger.error(tool, **talked)
+    assert "SESSION_NOT_FOUND" in stranger.error("try_turn", **talked, trials=[{}])
     assert "SUITE_NOT_FOUND" in stranger.error("run_suite", suite_id=suite.suite_id)
     assert "EXPERIMENT_NOT_FOUND" in stranger.error("read_experiment", experiment_id=ran)
     assert stranger.text("list_suites") == "The project has no suite of tests."

@@ -130,7 +130,7 @@ def test_a_role_or_project_that_may_not_is_refused(agent: Callable[..., Agent], 
     ensure_default_base(other)
     stranger = agent("admin", other)
     assert stranger.text("list_sessions") == "No matching sessions."
-    assert "TURN_NOT_FOUND" in stranger.error("read_turn", **talked)
+    assert "SESSION_NOT_FOUND" in stranger.error("read_turn", **talked)
     assert "SESSION_NOT_FOUND" in stranger.error("ask", message="Hello", session_id=talked["session_id"])
     before = Session.objects.count(), ExplainabilityTurn.objects.count()
     assert "FORBIDDEN" in agent("viewer").error("ask", message="Hello")
@@ -156,7 +156,7 @@ def test_a_viewer_may_change_no_conversation(agent: Callable[..., Agent]) -> Non
         ("list_sessions", {"cursor": "!"}, "INVALID_INPUT", "cursor"),
         ("list_sessions", {"query": "status:faild"}, "INVALID_INPUT", "status:failed"),
         ("list_sessions", {"query": "a\0b"}, "INVALID_INPUT", "NUL"),
-        ("read_turn", {"session_id": "x", "turn_id": "y"}, "TURN_NOT_FOUND", "'y'"),
+        ("read_turn", {"session_id": "x", "turn_id": "y"}, "SESSION_NOT_FOUND", "'x'"),
         ("ask", {"message": "x" * 9_000}, "NORMALIZER_INPUT_TOO_LARGE", "9000"),
         ("ask", {"message": "x", "goal_solver": "none"}, "INVALID_GOAL_SOLVER_PLUGIN", "'none'"),
         ("ask", {}, "INVALID_INPUT", "message: Field required"),

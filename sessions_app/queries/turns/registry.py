@@ -22,6 +22,7 @@ from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.named_sql import select_turn
 from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
+from sessions_app.queries.sessions.lookups import session_reference
 
 _DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
 _TURNS_A_QUERY = 500
@@ -41,25 +42,26 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
     """Return one turn with its session.
 
     Raises:
-        NotFound: TURN_NOT_FOUND.
+        NotFound: SESSION_NOT_FOUND, TURN_NOT_FOUND.
     """
-    found = turn_or_trial(project, session_id, request_id)
-    if found.trial_number:
+    row = turn_or_trial(project, session_id, request_id)
+    if row.trial_number:
         raise _missing(request_id)
-    return found
+    return row
 
 
 def turn_or_trial(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
     """Return one turn, or the trace of a trial, with its session.
 
     Raises:
-        NotFound: TURN_NOT_FOUND.
+        NotFound: SESSION_NOT_FOUND, TURN_NOT_FOUND.
     """
-    found = select_turn(project.pk, session_id, request_id)
-    if found is None:
+    row = select_turn(project.pk, session_id, request_id)
+    if row is None:
+        session_reference(project, session_id)  # an unknown session is the error then
         raise _missing(request_id)
-    found.session.project = project
-    return found
+    row.session.project = project
+    return row
 
 
 def _missing(request_id: str) -> NotFound:
