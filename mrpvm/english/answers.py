@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from mrpvm.english.asking import Asked, asked_by
-from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.asking import Query, query_of
+from mrpvm.english.discourse import Discourse, Premise
 from mrpvm.english.entailment import Match, Refusal, entails
 from mrpvm.english.matching import Pair
 from mrpvm.english.naming import as_unnamed, named_beside, names_all
@@ -31,71 +31,70 @@ class Framed:
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
     """Return the answer by the roles of clauses, or the reason why there is none."""
-    readings: list[Asked] = []
+    readings: list[Query] = []
     for wording in dict.fromkeys((text, asked_with_how(text))):
-        found = (asked_by(wording, skipped_verbs=count) for count in range(_READINGS))
-        readings += (asked for asked in found if asked is not None)
+        readings += filter(None, (query_of(wording, skipped_verbs=count) for count in range(_READINGS)))
     refusals = [Refusal("refused: no rule reads a question of this form")]
-    for asked in (item for place, item in enumerate(readings) if item not in readings[:place]):
-        answer = _answer(asked, discourse.restricted(asked.manners))
+    for query in (item for place, item in enumerate(readings) if item not in readings[:place]):
+        answer = _answer(query, discourse.restricted(query.manners))
         if isinstance(answer, Framed):
             return answer
         refusals.append(answer)
     return max(refusals[1:] or refusals, key=lambda item: item.shared)
 
 
-def _answer(asked: Asked, discourse: Discourse) -> Framed | Refusal:
-    judged = [entails(asked, told, discourse) for told in discourse.told]
-    found = [item for item in judged if isinstance(item, Match)]
-    if not found:
-        told = None if asked.wants == "verdict" else _reply(asked, discourse) or _named(asked, discourse)
+def _answer(query: Query, discourse: Discourse) -> Framed | Refusal:
+    judged = [entails(query, premise, discourse) for premise in discourse.premises]
+    matches = [item for item in judged if isinstance(item, Match)]
+    if not matches:
+        answer = None if query.wants == "verdict" else _reply(query, discourse) or _named(query, discourse)
         refusals = (item for item in judged if isinstance(item, Refusal))
-        return told or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
-    first = found[0]
-    if asked.wants == "verdict":
-        is_clear = len({match.verdict for match in found}) == 1
+        return answer or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
+    first = matches[0]
+    if query.wants == "verdict":
+        is_clear = len({match.verdict for match in matches}) == 1
         contrary = Refusal("refused: one sentence says yes and another no")
-        return Framed((first.told.statement,), verdict=first.verdict) if is_clear else contrary
-    return Framed((first.told.statement,)) if asked.wants in ("reason", "manner") else _decided(found)
+        return Framed((first.premise.statement,), verdict=first.verdict) if is_clear else contrary
+    return Framed((first.premise.statement,)) if query.wants in ("reason", "manner") else _decided(matches)
 
 
-def _named(asked: Asked, discourse: Discourse) -> Framed | None:
+def _named(query: Query, discourse: Discourse) -> Framed | None:
     """Return the sentence of a message that has all words of the question and a value of the kind asked for, if any."""
-    messages = [told for told in discourse.told if not (told.statement.is_of_document or told.statement.speaker)]
-    unnamed = as_unnamed(asked)
-    judged = (entails(unnamed, told, discourse) for told in messages) if unnamed else ()
-    found = [item for item in judged if isinstance(item, Match)]
-    for wanted in (asked, unnamed):
-        if wanted is not None and not found:
-            named = ((told, named_beside(wanted, told, discourse)) for told in messages)
-            found = [Match(told, tuple(values)) for told, values in named if values]
-    named_last = [told for told in messages if names_all(asked, told)][-1:]
-    if not found or (named_last and named_last[0] is not found[-1].told):
+    messages = [item for item in discourse.premises if not (item.statement.is_of_document or item.statement.speaker)]
+    unnamed = as_unnamed(query)
+    judged = (entails(unnamed, premise, discourse) for premise in messages) if unnamed else ()
+    matches = [item for item in judged if isinstance(item, Match)]
+    for wanted in (query, unnamed):
+        if wanted is not None and not matches:
+            named = ((premise, named_beside(wanted, premise, discourse)) for premise in messages)
+            matches = [Match(premise, tuple(values)) for premise, values in named if values]
+    named_last = [premise for premise in messages if names_all(query, premise)][-1:]
+    if not matches or (named_last and named_last[0] is not matches[-1].premise):
         return None  # what was told of it last has no such value
-    answer = _decided(found)
+    answer = _decided(matches)
     return None if answer.is_undecided else replace(answer, reason=NAMED)
 
 
 def replied(text: str, discourse: Discourse) -> Framed | Refusal:
     """Return the replies to the same question asked earlier; a question with only pronouns has no other answer."""
-    asked = asked_by(text)
-    told = _reply(asked, discourse) if asked else None
-    return told or Refusal("refused: nothing said before tells who or what the question means")
+    query = query_of(text)
+    reply = _reply(query, discourse) if query else None
+    return reply or Refusal("refused: nothing said before tells who or what the question means")
 
 
-def _reply(asked: Asked, discourse: Discourse) -> Framed | None:
-    told = replies(asked, discourse)
-    if not told:
+def _reply(query: Query, discourse: Discourse) -> Framed | None:
+    premise = reply_to(query, discourse)
+    if premise is None:
         return None
-    names = [clause.subject for item in told for clause in item.parsed.clauses if clause.subject]
-    values = [told[0].parsed.text_of(phrase) for phrase in names if phrase.is_name] if asked.wants == "person" else []
-    return Framed(tuple(item.statement for item in told), tuple(values))
+    subjects = [clause.subject for clause in premise.parsed.clauses if clause.subject]
+    names = [premise.parsed.text_of(phrase) for phrase in subjects if phrase.is_name]
+    return Framed((premise.statement,), tuple(names) if query.wants == "person" else ())
 
 
-def _decided(found: list[Match]) -> Framed:
-    first = found[0]
-    rivals = [match for match in found[1:] if not _agree(first, match)]
-    statements = [match.told.statement for match in found] if rivals else [first.told.statement]
+def _decided(matches: list[Match]) -> Framed:
+    first = matches[0]
+    rivals = [match for match in matches[1:] if not _agree(first, match)]
+    statements = [match.premise.statement for match in matches] if rivals else [first.premise.statement]
     return Framed(tuple(statements), first.values, is_undecided=bool(rivals))
 
 
@@ -109,31 +108,31 @@ _SPEAKERS = frozenset(("i", "we", "you", "they", "one"))
 _EVASIONS = frozenset(("know", "idea", "sure", "maybe", "perhaps", "not", "n't"))
 
 
-def replies(asked: Asked, discourse: Discourse) -> list[Told]:
+def reply_to(query: Query, discourse: Discourse) -> Premise | None:
     """Return the reply to the same question asked by somebody else, or the correction of that reply."""
-    found = (told for told in discourse.told if told.statement.asked and _asks_same(asked, told, discourse))
-    first = next(found, None)
-    if first is None or (_EVASIONS & set(first.parsed.tokens[:6]) and asked.wants != "verdict"):
-        return []
+    answering = (premise for premise in discourse.premises if premise.statement.question)
+    first = next((premise for premise in answering if _asks_same(query, premise, discourse)), None)
+    if first is None or (_EVASIONS & set(first.parsed.tokens[:6]) and query.wants != "verdict"):
+        return None
     unit = first.statement.unit_id
-    later = [told for told in discourse.told if told.statement.unit_id == unit and told is not first]
-    return [told for told in later if told.statement.voiced.is_marked][-1:] or [first]
+    corrections = [item for item in discourse.premises if item.statement.voiced.is_marked and item is not first]
+    return next((item for item in reversed(corrections) if item.statement.unit_id == unit), first)
 
 
-def _asks_same(asked: Asked, told: Told, discourse: Discourse) -> bool:
-    before = asked_by(told.statement.asked or "")
-    if before is None or asked.wants != before.wants or _head(asked.noun) != _head(before.noun):
+def _asks_same(query: Query, premise: Premise, discourse: Discourse) -> bool:
+    before = query_of(premise.statement.question or "")
+    if before is None or query.wants != before.wants or _head(query.noun) != _head(before.noun):
         return False
-    left, right = asked.clause, before.clause
-    priced = asked.wants == "amount" and left.verb in _PRICES and right.verb in _PRICES
-    if not (priced or Pair(asked, left, right, told, discourse).same_verb()) or left.is_negated != right.is_negated:
+    left, right = query.clause, before.clause
+    priced = query.wants == "amount" and left.verb in _PRICES and right.verb in _PRICES
+    if not (priced or Pair(query, left, right, premise, discourse).same_verb()) or left.is_negated != right.is_negated:
         return False
     if not _same_subject(left.subject, right.subject):
         return False
     # A reply says nothing about what its question does not mention.
     objects = frozenset().union(*(phrase.senses for phrase in right.objects))
-    known = _senses(right) | {stem(token) for token in told.parsed.tokens}
-    return _senses(left) <= known and objects <= _senses(left) | told.around
+    known = _senses(right) | {stem(token) for token in premise.parsed.tokens}
+    return _senses(left) <= known and objects <= _senses(left) | premise.around
 
 
 def _head(phrase: Phrase | None) -> str | None:

@@ -46,8 +46,8 @@ _FOR_A_LIVING = re.compile(r"\bdo for (?:a living|work)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a question asks.
+class Query:
+    """What a question asks: a clause with a gap.
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is its role: "subject", "object" or "modifier". `noun` is the noun that is
@@ -70,7 +70,7 @@ class Asked:
 
 
 @TextCache
-def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
+def query_of(text: str, *, skipped_verbs: int = 0) -> Query | None:
     """Return what a question asks, or None if its form has no gap.
 
     Args:
@@ -78,8 +78,8 @@ def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
             verbs: one in "does a red light mean", none in "does the fee cover damage".
     """
     tokens, surfaces = tokens_of(bare_question(text))
-    asked = _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
-    return replace(asked, words=words_asked(text)) if asked else None
+    query = _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+    return replace(query, words=words_asked(text)) if query else None
 
 
 def words_asked(text: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ class _Asker:
         self.preposition = ""
         self.measure = ""
 
-    def run(self) -> Asked | None:
+    def run(self) -> Query | None:
         """Return the question, or None."""
         if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
             self.preposition, self.place = self._at(), 1
@@ -140,7 +140,7 @@ class _Asker:
             if inner and self.wants == "duration":  # "how long does it take to charge it"
                 clauses, self.clause = [inner[0]], inner[0]
                 self.clause.subject, self.clause.link = None, ""
-        return Asked(
+        return Query(
             wants=self.wants,
             gap=gap,
             clause=self.clause,

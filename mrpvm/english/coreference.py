@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.english import lexicon
-from mrpvm.english.asking import asked_by, bare_question
+from mrpvm.english.asking import bare_question, query_of
 from mrpvm.english.ellipsis import asked_again
 from mrpvm.english.parsing import read, tokens_of
 from mrpvm.english.reading import sense
@@ -65,12 +65,12 @@ class Antecedents:
 
     def definite(self) -> "Antecedents":
         """Return the antecedents without bare nouns such as "tea" in "I like tea"; "the tea" and subjects are kept."""
-        found = Antecedents()
+        antecedents = Antecedents()
         for level in self._recent:
-            found.add(
+            antecedents.add(
                 [item for item in level if item.role == "subject" or item.phrase.determiner or item.phrase.is_name]
             )
-        return found
+        return antecedents
 
     @property
     def has_several(self) -> bool:
@@ -97,10 +97,10 @@ class Antecedents:
                         self._learn(clause.subject, _gender(word))
                 elif word in _PRONOUNS - _POINTING:
                     own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
-                    found = self.meant(word, here, own)
-                    if found:
-                        meant[phrase.start] = found
-                        self._learn(found.phrase, _gender(word))
+                    mention = self.meant(word, here, own)
+                    if mention:
+                        meant[phrase.start] = mention
+                        self._learn(mention.phrase, _gender(word))
             for role, phrase in roles_of(clause):
                 if not phrase.pronoun:
                     here.append(_mention(role, phrase, parsed, sentence, clause))
@@ -171,9 +171,9 @@ def roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
 
 def asked_mentions(question: str) -> list[Mention]:
     """Return the mentions of a question."""
-    asked, parsed = asked_by(question), as_asked(question)
-    named = roles_of(asked.clause) if asked else []
-    is_who = asked is not None and asked.wants == "person" and asked.gap == "predicate"
+    query, parsed = query_of(question), as_asked(question)
+    named = roles_of(query.clause) if query else []
+    is_who = query is not None and query.wants == "person" and query.gap == "predicate"
     return [
         replace(_mention(role, item, parsed, question), is_somebody=is_who and item.is_name)
         for role, item in named
@@ -182,7 +182,7 @@ def asked_mentions(question: str) -> list[Mention]:
 
 
 def as_asked(question: str) -> Sentence:
-    """Return the words of a question at the places that `asked_by` gives them, without clauses."""
+    """Return the words of a question at the places that `query_of` gives them, without clauses."""
     tokens, surfaces = tokens_of(bare_question(question))
     return Sentence(text=question, tokens=tokens, surfaces=surfaces)
 
@@ -199,35 +199,35 @@ def in_full(said: str, parsed: Sentence, meant: dict[int, Mention]) -> str:
     start = 0
     for place, mention in sorted(meant.items()):
         word = parsed.tokens[place]
-        found = re.compile(rf"\b{word}\b", re.IGNORECASE).search(said, start)
-        if found is None or mention.sentence == said:
+        match = re.compile(rf"\b{word}\b", re.IGNORECASE).search(said, start)
+        if match is None or mention.sentence == said:
             continue
         follows = parsed.tokens[place + 1 : place + 2]
         owns = word in lexicon.POSSESSIVES and (word != "her" or bool(follows)) and place + 1 < len(parsed.tokens)
         text = f"{mention.text}'s" if owns else mention.text
-        said = f"{said[: found.start()]}{text}{said[found.end() :]}"
-        start = found.start() + len(text)
+        said = f"{said[: match.start()]}{text}{said[match.end() :]}"
+        start = match.start() + len(text)
     return said
 
 
 def with_meant(question: str, named_in: str) -> str:
     """Return a question with its first pronoun replaced by the subject of the text that it refers to."""
     text = _subject_in(sentences(named_in)[-1])
-    found = words(question)
-    for place, word in enumerate(found):
+    question_words = words(question)
+    for place, word in enumerate(question_words):
         if text and word in _PRONOUNS - _POINTING:
-            owns = word in lexicon.POSSESSIVES and _owns(found, place)
+            owns = word in lexicon.POSSESSIVES and _owns(question_words, place)
             named = f"{text}'s" if owns else text
-            found_at = re.search(rf"\b{word}\b", question, re.IGNORECASE)
-            return f"{question[: found_at.start()]}{named}{question[found_at.end() :]}" if found_at else question
+            match = re.search(rf"\b{word}\b", question, re.IGNORECASE)
+            return f"{question[: match.start()]}{named}{question[match.end() :]}" if match else question
     return question
 
 
 def _subject_in(text: str) -> str:
     """Return the subject of a question or sentence, or the phrase itself; empty if that is a pronoun."""
-    asked = asked_by(text)
-    parsed = as_asked(text) if asked else read(text) if read(text).clauses else read(f"{text} is")
-    clauses = [asked.clause] if asked else parsed.clauses
+    query = query_of(text)
+    parsed = as_asked(text) if query else read(text) if read(text).clauses else read(f"{text} is")
+    clauses = [query.clause] if query else parsed.clauses
     subject = next((clause.subject or next(iter(clause.phrases), None) for clause in clauses), None)
     if subject is None or subject.pronoun:
         return ""
@@ -236,7 +236,7 @@ def _subject_in(text: str) -> str:
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return the topic of a statement that only has a pronoun for it or does not name it."""
-    if own := dict.fromkeys(found.topic for found in rewordings(sentence) if found.topic):
+    if own := dict.fromkeys(rewording.topic for rewording in rewordings(sentence) if rewording.topic):
         return " and ".join(own)
     corrected = correction_in(sentence)
     said = corrected.said if corrected else sentence
@@ -256,8 +256,8 @@ def context_before(question: str, history: Sequence[HistoryMessage]) -> str | No
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a pronoun refers to, in the words of the sender's last messages."""
     antecedents = Antecedents()
-    told = [message for message in history if message.role in ("user", "")]
-    whole = [asked_again(item.content, told[:place]) or item.content for place, item in enumerate(told)]
+    messages = [message for message in history if message.role in ("user", "")]
+    whole = [asked_again(item.content, messages[:place]) or item.content for place, item in enumerate(messages)]
     for content in _naming(whole):
         for sentence in sentences(content):
             said = correction_in(sentence)
@@ -265,9 +265,9 @@ def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None
                 antecedents.add(asked_mentions(sentence))
             else:
                 antecedents.resolve(read(said.said if said else sentence), sentence)
-    found = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
-    is_open = found and pronoun in _SHE | _HE and antecedents.has_rival(found)
-    return found.text if found and not is_open else None
+    mention = antecedents.definite().meant(pronoun) or antecedents.meant(pronoun)
+    is_open = mention and pronoun in _SHE | _HE and antecedents.has_rival(mention)
+    return mention.text if mention and not is_open else None
 
 
 def _naming(messages: Sequence[str]) -> Sequence[str]:
@@ -286,23 +286,25 @@ _EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted
 
 def open_pronoun(sentence: str) -> str | None:
     """Return the first pronoun that refers to nothing before it in its sentence."""
-    found = words(sentence)
-    for place, word in enumerate(found):
-        is_empty = _EMPTY_IT.match(" ".join(found[place : place + 3]))
+    sentence_words = words(sentence)
+    for place, word in enumerate(sentence_words):
+        is_empty = _EMPTY_IT.match(" ".join(sentence_words[place : place + 3]))
         if word not in _PRONOUNS or (word in _POINTING and place) or is_empty:
             continue
-        before = [item for item in found[:place] if item not in lexicon.STOP_WORDS | _UNNAMED and not verb_forms(item)]
+        nameless = lexicon.STOP_WORDS | _UNNAMED
+        before = [item for item in sentence_words[:place] if item not in nameless and not verb_forms(item)]
         named = any(re.search(rf"\b{re.escape(item.capitalize())}\b", sentence) for item in before)
-        is_own = word.endswith("self") or (word in lexicon.POSSESSIVES and _owns(found, place))
+        is_own = word.endswith("self") or (word in lexicon.POSSESSIVES and _owns(sentence_words, place))
         if word in _SHE | _HE:
-            return None if is_own and (named or "who" in found[:place]) else word
+            return None if is_own and (named or "who" in sentence_words[:place]) else word
         return None if before and (is_own or not named) else word
     return None
 
 
-def _owns(found: Sequence[str], place: int) -> bool:
+def _owns(sentence_words: Sequence[str], place: int) -> bool:
     """Return whether a noun follows a possessive: "her boat", not "saw her at noon"."""
-    return place + 1 < len(found) and found[place + 1] not in lexicon.PREPOSITIONS | lexicon.AUXILIARIES
+    after = sentence_words[place + 1 : place + 2]
+    return bool(after) and after[0] not in lexicon.PREPOSITIONS | lexicon.AUXILIARIES
 
 
 def _named_anew(parsed: Sentence, phrase: Phrase) -> str:

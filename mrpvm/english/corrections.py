@@ -40,8 +40,8 @@ def asks_of_before(question: str) -> bool:
 
 def taken_back(text: str) -> str:
     """Return the words that a sentence asks to forget, empty for other sentences."""
-    found = _FORGET.match(text)
-    return found["what"] if found and read(found["what"]).senses else ""
+    match = _FORGET.match(text)
+    return match["what"] if match and read(match["what"]).senses else ""
 
 
 def takes_back(request: str, text: str) -> bool:
@@ -52,10 +52,12 @@ def takes_back(request: str, text: str) -> bool:
 
 def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return "forget my address" as "forget about my address" if the sender told it; None for other messages."""
-    found = _FORGET_OWN.match(message.strip())
-    request = f"Forget about {found['what']}." if found else ""
-    told = (sentence for item in history if item.role == "user" for sentence in sentences(item.content))
-    return request if found and any(takes_back(request, sentence) for sentence in told) else None
+    match = _FORGET_OWN.match(message.strip())
+    if match is None:
+        return None
+    request = f"Forget about {match['what']}."
+    earlier = (sentence for item in history if item.role == "user" for sentence in sentences(item.content))
+    return request if any(takes_back(request, sentence) for sentence in earlier) else None
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
@@ -188,12 +190,12 @@ _VALUE_WORDS = 5
 
 def restated(statements: Sequence[Statement]) -> list[Statement]:
     """Return the statements; those that only name a new value are completed from the statement that they correct."""
-    told: list[Statement] = []
+    earlier: list[Statement] = []
     full: dict[int, Statement] = {}
     for item in sorted(statements, key=lambda item: item.order):
-        full[id(item)] = _in_full(item, told)
+        full[id(item)] = _in_full(item, earlier)
         if not item.is_of_document:
-            told.append(item)
+            earlier.append(item)
     return [full[id(item)] for item in statements]
 
 
@@ -209,12 +211,12 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
             (item for item in reversed(earlier[-CORRECTED_REACH:]) if _is_timed(item, shifted["subject"])), None
         )
         said, replaced = (_at_time(before, shifted["value"]), before.text) if before else (None, None)
-    told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
+    quoted_before = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:
-        return replace(statement, before=told)
+        return replace(statement, before=quoted_before)
     if replaced:
         said = _with_rewordings(said) or said
-    return replace(statement, plain=said, reading=read(said), before=told, replaces=replaced)
+    return replace(statement, plain=said, reading=read(said), before=quoted_before, replaces=replaced)
 
 
 def _is_timed(earlier: Statement, subject: str) -> bool:
@@ -246,9 +248,9 @@ def _opens_with_pronoun(statement: Statement) -> bool:
 
 def is_value(said: str) -> bool:
     """Return whether a text is only a value: "13 June", "at four"."""
-    found = words(said)
-    has_verb = any(word in AUXILIARIES or verb_forms(word) for word in found if word not in MONTHS)
-    return len(found) <= _VALUE_WORDS and not has_verb
+    value_words = words(said)
+    has_verb = any(word in AUXILIARIES or verb_forms(word) for word in value_words if word not in MONTHS)
+    return len(value_words) <= _VALUE_WORDS and not has_verb
 
 
 def _with_value(earlier: Statement, later: Statement) -> str | None:
@@ -260,12 +262,12 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
             return re.sub(rf"\b{re.escape(word)}\b", lambda _: value, said, count=1, flags=re.IGNORECASE)
     bare = _LEAD.sub("", value)
     for shape in VALUE_SHAPES:
-        if shape.search(bare) and (found := shape.search(said)):
-            return f"{said[: found.start()]}{bare}{said[found.end() :]}"
+        if shape.search(bare) and (match := shape.search(said)):
+            return f"{said[: match.start()]}{bare}{said[match.end() :]}"
     return None
 
 
 def _with_rewordings(said: str) -> str | None:
     """Return a sentence with its rewordings, None if it has none."""
-    besides = "; ".join(found.said for found in rewordings(said))
+    besides = "; ".join(rewording.said for rewording in rewordings(said))
     return f"{said.rstrip('.!')}; {besides}." if besides else None

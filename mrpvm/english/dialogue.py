@@ -34,11 +34,11 @@ def speakers_of(lines: Iterable[str]) -> frozenset[str]:
     A dialogue has two different labels, and a repeated label or a line with "I": "Warning: hot" alone is not one.
     Labels of data are repeated too, but most of their texts are not sentences ("Phone: 555 12").
     """
-    found = [match for line in lines if (match := _LINE.match(line))]
-    counts = Counter(match["speaker"] for match in found)
-    spoken = sum(_SPOKEN.search(match["said"]) is not None for match in found)
-    comes_back = any(count > 1 for count in counts.values()) and 2 * spoken >= len(found)
-    if len(counts) < 2 or not (comes_back or any(_FIRST_PERSON.search(match["said"]) for match in found)):
+    matches = [match for line in lines if (match := _LINE.match(line))]
+    counts = Counter(match["speaker"] for match in matches)
+    spoken = sum(_SPOKEN.search(match["said"]) is not None for match in matches)
+    comes_back = any(count > 1 for count in counts.values()) and 2 * spoken >= len(matches)
+    if len(counts) < 2 or not (comes_back or any(_FIRST_PERSON.search(match["said"]) for match in matches)):
         return frozenset()
     return frozenset(counts)
 

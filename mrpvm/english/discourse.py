@@ -16,7 +16,7 @@ _ALTERING = frozenset(sense(word) for word in ALTERING)
 
 
 @dataclass(slots=True, kw_only=True)
-class Told:
+class Premise:
     """A statement with its clauses, the meanings of its pronouns (by place), and the senses of the text around it.
 
     `before` has the senses of each of the sentences before it.
@@ -44,40 +44,40 @@ class Discourse:
     """All statements of the evidence, parsed once, with their references."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
-        self.told: list[Told] = []
+        self.premises: list[Premise] = []
         self.aliases: dict[str, list[tuple[Phrase, Phrase]]] = {}
         antecedents = Antecedents()
-        before: Told | None = None
+        before: Premise | None = None
         for statement in sorted(statements, key=lambda item: item.order):
-            told = Told(statement=statement, parsed=read(statement.plain))
+            premise = Premise(statement=statement, parsed=read(statement.plain))
             if before is None or not _follows(before.statement, statement):
                 antecedents.begin(topic_mentions(statement.entry.unit.topic))
-            if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
-                antecedents.add(asked_mentions(statement.asked))
+            if statement.question and (before is None or before.statement.unit_id != statement.unit_id):
+                antecedents.add(asked_mentions(statement.question))
             deeds = (clause.verb for clause in before.parsed.clauses if antecedents.has_several) if before else ()
-            told.before = tuple(senses_of([named]) for named in antecedents.recent)
-            told.around = frozenset().union(*told.before, deeds)
-            told.meant = {place: item.phrase for place, item in antecedents.resolve(told.parsed).items()}
-            self._name(told)
-            self.told.append(told)
-            before = told
+            premise.before = tuple(senses_of([named]) for named in antecedents.recent)
+            premise.around = frozenset().union(*premise.before, deeds)
+            premise.meant = {place: item.phrase for place, item in antecedents.resolve(premise.parsed).items()}
+            self._name(premise)
+            self.premises.append(premise)
+            before = premise
 
-    def _name(self, told: Told) -> None:
+    def _name(self, premise: Premise) -> None:
         """Remember the phrases that name the same thing according to the statement."""
-        for clause in told.parsed.clauses:
+        for clause in premise.parsed.clauses:
             for phrase in clause.phrases:
                 for alias in phrase.aliases:
-                    self._same(told, phrase, alias)
+                    self._same(premise, phrase, alias)
             subject = clause.subject
             if clause.verb == "be" and subject and clause.objects and not clause.is_negated and not clause.link:
                 other = clause.objects[0]
                 if other.determiner in ("a", "an", "the") or other.is_name or other.owner_pronoun:
-                    self._same(told, told.resolved(subject), other)
+                    self._same(premise, premise.resolved(subject), other)
 
-    def _same(self, told: Told, left: Phrase, right: Phrase) -> None:
+    def _same(self, premise: Premise, left: Phrase, right: Phrase) -> None:
         if not left.senses or not right.senses or is_number(right.head_text):
             return
-        first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
+        first, second = (replace(item, owner=premise.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
             self.aliases.setdefault(one.head, []).append((one, other))
 
@@ -86,41 +86,41 @@ class Discourse:
         if not words:
             return self
         narrowed = copy(self)
-        narrowed.told = [told for told in self.told if words <= set(told.parsed.tokens)]
+        narrowed.premises = [premise for premise in self.premises if words <= set(premise.parsed.tokens)]
         return narrowed
 
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
         """Return whether two phrases name the same thing according to some statement."""
         for one, other in ((left, right), (right, left)):
-            for told, named in self.aliases.get(one.head, ()):
+            for alias, named in self.aliases.get(one.head, ()):
                 owned_alike = all(
-                    not asked.owner or not said.owner or (asked.owner & said.owner and not of_another(asked, said))
-                    for asked, said in ((one, told), (other, named))
+                    not wanted.owner or not said.owner or (wanted.owner & said.owner and not of_another(wanted, said))
+                    for wanted, said in ((one, alias), (other, named))
                 )
                 senses = named.senses | {named.head}
                 alike = other.head in senses and other.senses <= senses | other.owner
-                if alike and owned_alike and _described_alike(one, told) and _described_alike(other, named):
+                if alike and owned_alike and _described_alike(one, alias) and _described_alike(other, named):
                     return True
         return False
 
 
-def of_another(asked: Phrase, said: Phrase) -> bool:
+def of_another(wanted: Phrase, said: Phrase) -> bool:
     """Return whether two things belong to different things of one kind: to the first and to the second edition."""
-    if not asked.owned_by or not said.owned_by or asked.owned_by[0].is_name or said.owned_by[0].is_name:
+    if not wanted.owned_by or not said.owned_by or wanted.owned_by[0].is_name or said.owned_by[0].is_name:
         return False
-    left, right = asked.owned_by[0], said.owned_by[0]
+    left, right = wanted.owned_by[0], said.owned_by[0]
     return left.head != right.head or bool(left.senses - right.senses and right.senses - left.senses)
 
 
-def _described_alike(asked: Phrase, told: Phrase) -> bool:
+def _described_alike(wanted: Phrase, said: Phrase) -> bool:
     """Return whether two phrases have compatible modifiers: a "new head" or a "deputy head" is not "the old head"."""
-    if told.is_name:
+    if said.is_name:
         return True
-    if asked.owner and not told.owner and not asked.owner <= told.senses and told.senses - asked.senses:
+    if wanted.owner and not said.owner and not wanted.owner <= said.senses and said.senses - wanted.senses:
         return False  # "the harbour manager" may not be the manager of the town
-    if asked.owner_pronoun and told.owner_pronoun and asked.owner_pronoun != told.owner_pronoun:
+    if wanted.owner_pronoun and said.owner_pronoun and wanted.owner_pronoun != said.owner_pronoun:
         return False
-    return asked.senses <= told.senses | told.owner | asked.owner and not _ALTERING & (told.senses - asked.senses)
+    return wanted.senses <= said.senses | said.owner | wanted.owner and not _ALTERING & (said.senses - wanted.senses)
 
 
 def _follows(before: Statement, after: Statement) -> bool:

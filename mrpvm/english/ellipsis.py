@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mrpvm.english import lexicon
-from mrpvm.english.asking import Asked, asked_by, bare_question
+from mrpvm.english.asking import Query, bare_question, query_of
 from mrpvm.english.parsing import read, tokens_of
 from mrpvm.english.requests import request_of
 from mrpvm.english.structure import Phrase
@@ -35,11 +35,11 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
         return None
     last = sentences(collapse(said[-1]))[-1:]
     question = asked_again(said[-1], [item for item in history if item.role == "user"][:-1]) or "".join(last)
-    asked = asked_by(question)
-    if asked is None:
+    query = query_of(question)
+    if query is None:
         return None
     bare = bare_question(question)
-    return _of_the_same(bare, wanted["wanted"]) if wanted else _with(bare, asked, new or "")
+    return _of_the_same(bare, wanted["wanted"]) if wanted else _with(bare, query, new or "")
 
 
 def compared_with_names(request: str, said: Sequence[str]) -> str:
@@ -48,8 +48,8 @@ def compared_with_names(request: str, said: Sequence[str]) -> str:
     Args:
         said: the earlier messages, the oldest first.
     """
-    asked = request_of(request)
-    meant = asked.things[0] if asked and asked.kind == "comparison" and len(asked.things) == 1 else ""
+    parsed = request_of(request)
+    meant = parsed.things[0] if parsed and parsed.kind == "comparison" and len(parsed.things) == 1 else ""
     if not _SEVERAL.fullmatch(meant):
         return request
     for sentence in (sentence for text in reversed(said) for sentence in reversed(sentences(collapse(text)))):
@@ -60,10 +60,10 @@ def compared_with_names(request: str, said: Sequence[str]) -> str:
 
 def _named_together(sentence: str) -> list[str]:
     """Return the members of the first enumeration of a sentence, as written."""
-    asked = asked_by(sentence)
-    text = bare_question(sentence) if asked else sentence
+    query = query_of(sentence)
+    text = bare_question(sentence) if query else sentence
     surfaces = tokens_of(text)[1]
-    for clause in (asked.clause,) if asked else read(text).clauses:
+    for clause in (query.clause,) if query else read(text).clauses:
         for phrase in clause.phrases:
             if phrase.others and not any(item.pronoun for item in phrase.members):
                 return [" ".join(surfaces[item.start : item.end + 1]) for item in phrase.members]
@@ -103,10 +103,10 @@ def _is_name(text: str) -> bool:
     return all(word[0].isupper() for word in words) and words[0].lower() not in lexicon.STOP_WORDS
 
 
-def _with(question: str, asked: Asked, new: str) -> str | None:
+def _with(question: str, query: Query, new: str) -> str | None:
     """Return the question with the new phrase in the place of a similar one; None if it has no similar phrase."""
     tokens, surfaces = tokens_of(question)
-    clauses = (asked.clause, *asked.conditions)
+    clauses = (query.clause, *query.conditions)
     governed = [item for clause in clauses for item in clause.modifiers]
     phrases = [part for clause in clauses for phrase in clause.phrases for part in (phrase, *phrase.owned_by)]
     first, _, rest = new.partition(" ")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mrpvm.english import lexicon
-from mrpvm.english.asking import Asked
-from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.asking import Query
+from mrpvm.english.discourse import Discourse, Premise
 from mrpvm.english.matching import PARTNERS, ROLES, Pair, numbers_in
 from mrpvm.english.parsing import LIMITS
 from mrpvm.english.reading import sense, sense_class
@@ -64,7 +64,7 @@ _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") |
 class Match:
     """A statement that answers: with yes or no, with the values that fill the gap, or as a whole."""
 
-    told: Told
+    premise: Premise
     values: tuple[str, ...] = ()
     verdict: bool | None = None
 
@@ -77,22 +77,22 @@ class Refusal:
     shared: int = 0
 
 
-def entails(asked: Asked, told: Told, discourse: Discourse) -> Match | Refusal:
+def entails(query: Query, premise: Premise, discourse: Discourse) -> Match | Refusal:
     """Return the answer of a statement by its first clause that gives one, or the reason why no clause does."""
-    pairs = [Pair(asked, asked.clause, clause, told, discourse) for clause in told.parsed.clauses]
+    pairs = [Pair(query, query.clause, clause, premise, discourse) for clause in premise.parsed.clauses]
     for pair in pairs:
-        if asked.wants == "verdict":
+        if query.wants == "verdict":
             verdict = _verdict(pair) if pair.is_stated() else None
             if verdict is not None:
-                return Match(told, verdict=verdict)
-        elif asked.wants == "reason":
+                return Match(premise, verdict=verdict)
+        elif query.wants == "reason":
             if is_cause(pair):
-                return Match(told)
-        elif asked.wants == "manner" and _is_purpose(pair):
-            return Match(told)
+                return Match(premise)
+        elif query.wants == "manner" and _is_purpose(pair):
+            return Match(premise)
         elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
-            return Match(told, tuple(values))
-    return refused(asked.words, told.statement.reading.senses, (pair.differs() for pair in pairs))
+            return Match(premise, tuple(values))
+    return refused(query.words, premise.statement.reading.senses, (pair.differs() for pair in pairs))
 
 
 def refused(words: Mapping[str, str], senses: frozenset[str], differing: Iterable[str] = ()) -> Refusal:
@@ -122,8 +122,8 @@ def _is_purpose(pair: Pair) -> bool:
 
 def _is_ahead(pair: Pair) -> bool:
     """Return whether the question is about the present and the clause about the future."""
-    is_of_now = pair.asked.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
-    return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.told.statement.plain) is not None
+    is_of_now = pair.query.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
+    return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.premise.statement.plain) is not None
 
 
 # Yes or no: the same clause means yes, its denial or its exception means no
@@ -131,7 +131,7 @@ def _is_ahead(pair: Pair) -> bool:
 
 def _verdict(pair: Pair) -> bool | None:
     question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
-    if not (pair.asked.conditions or _is_settled(pair)) or not pair.asked.bare <= bare_adverbs(tokens):
+    if not (pair.query.conditions or _is_settled(pair)) or not pair.query.bare <= bare_adverbs(tokens):
         return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
         return None  # somebody who thinks of selling it has not sold it
@@ -163,7 +163,7 @@ def _is_settled(pair: Pair) -> bool:
 
 def _is_uncertain(pair: Pair) -> bool:
     """Return whether a clause is too uncertain for a yes or no: "maybe", a legend, "at least 50", "all but one"."""
-    if set(pair.clause.adverbs) & _HEDGES or pair.told.statement.voiced.voice & _TALES:
+    if set(pair.clause.adverbs) & _HEDGES or pair.premise.statement.voiced.voice & _TALES:
         return True
     numbered = any(is_number(word) for phrase in pair.question.phrases for word in phrase.senses)
     if numbered and any(two in LIMITS for two in pairwise(pair.parsed.tokens)):
@@ -187,10 +187,10 @@ def _is_partial(question: Clause, clause: Clause) -> bool:
 
 def _is_of_one(pair: Pair) -> bool:
     """Return whether a question is about several things and the clause about one: the rooms and room 4."""
-    asked, said = pair.question.subject, pair.clause.subject
-    if asked is None or said is None or not asked.is_plural or asked.pronoun:
+    wanted, said = pair.question.subject, pair.clause.subject
+    if wanted is None or said is None or not wanted.is_plural or wanted.pronoun:
         return False
-    named = frozenset().union(*(member.senses for member in asked.members))
+    named = frozenset().union(*(member.senses for member in wanted.members))
     last = (pair.parsed.tokens[member.end] for member in said.members)
     return not named.issuperset(word for word in last if word.isdigit())
 
@@ -224,7 +224,7 @@ def _denies_only_part(pair: Pair) -> bool:
     question, clause = pair.question, pair.clause
     if question.is_negated:
         return False
-    parts = (question, *pair.asked.conditions)
+    parts = (question, *pair.query.conditions)
     known = frozenset().union(*(phrase.senses | phrase.owner for part in parts for phrase in part.phrases))
     said = [clause, *(inner for inner in pair.parsed.clauses if inner.link == "to" and inner.outer is clause)]
     narrower = any(
@@ -235,7 +235,7 @@ def _denies_only_part(pair: Pair) -> bool:
     heads = {phrase.head for phrase in question.patient}
     of_a_kind = any(phrase.head in heads and phrase.senses - known for phrase in clause.patient)
     has_object = clause.verb != _BE and bool(clause.patient) and not question.patient
-    return narrower or of_a_kind or has_object or not bare_adverbs(pair.parsed.tokens) <= pair.asked.bare
+    return narrower or of_a_kind or has_object or not bare_adverbs(pair.parsed.tokens) <= pair.query.bare
 
 
 def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
@@ -275,7 +275,7 @@ def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
     said = set(pair.clause.adverbs)
     if pair.clause.objects or pair.clause.modifiers:
         return None
-    for adverb in (*pair.question.adverbs, *pair.asked.bare, *pair.asked.manners):
+    for adverb in (*pair.question.adverbs, *pair.query.bare, *pair.query.manners):
         if adverb in said:
             return agrees
         if lexicon.COMPLEMENTS.get(adverb, frozenset()) & said:
@@ -287,19 +287,19 @@ def _is_on(pair: Pair, *, agrees: bool) -> bool | None:
 
 
 def _values(pair: Pair) -> Sequence[str]:
-    asked, question, clause = pair.asked, pair.question, pair.clause
+    query, question, clause = pair.query, pair.question, pair.clause
     subject, is_negated_alike = question.subject, clause.is_negated == question.is_negated
-    located = question.verb in _LOCATED and question.is_passive and asked.wants == "place"
+    located = question.verb in _LOCATED and question.is_passive and query.wants == "place"
     if located or (question.verb == _BE and not question.is_passive):
         return _equated(pair) if is_negated_alike else ()
-    if question.verb == _CALL and asked.wants == "thing" and subject is not None:
+    if question.verb == _CALL and query.wants == "thing" and subject is not None:
         return _names(pair, subject)
     means = question.verb == _MEAN and subject is not None and subject.pronoun == "it"
-    if (question.verb == _HAPPEN and asked.gap == "subject") or (means and asked.conditions):
+    if (question.verb == _HAPPEN and query.gap == "subject") or (means and query.conditions):
         return _happening(pair)
     if not is_negated_alike:
         return ()
-    is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
+    is_deed = question.verb == _DO and query.wants == "thing" and query.gap == "object"
     if is_deed and (roles := _roles(clause)) and not clause.is_negated and not question.modifiers and clause.subject:
         does = subject is not None and "does" in question.auxiliaries and pair.same(subject, clause.subject)
         return pair.texts(roles) if does else ()
@@ -308,7 +308,7 @@ def _values(pair: Pair) -> Sequence[str]:
     if not (pair.same_agent() and pair.same_patients() and pair.same_modifiers()):
         return ()
     if is_deed:
-        return [clause.verb_text] if question.modifiers or asked.conditions else ()
+        return [clause.verb_text] if question.modifiers or query.conditions else ()
     return _fillers(pair)
 
 
@@ -325,24 +325,24 @@ def _happening(pair: Pair) -> Sequence[str]:
     """Return the event of a clause, for questions about what happens at a time or place: "after five attempts"."""
     clause = pair.clause
     is_done = clause.verb not in (_BE, _HAVE) and not clause.is_negated and bool(pair.question.modifiers)
-    is_asked = not clause.link and (bool(pair.asked.conditions) or is_done)
+    is_asked = not clause.link and (bool(pair.query.conditions) or is_done)
     return [clause.verb_text] if is_asked and pair.same_modifiers() else ()
 
 
 def _fillers(pair: Pair) -> Sequence[str]:
-    asked, clause, parsed, wants = pair.asked, pair.clause, pair.parsed, pair.asked.wants
-    limit = asked.preposition if asked.is_time_limit else ""
-    if wants == "count" and asked.noun:
-        return counts(clause, asked.noun, parsed)
+    query, clause, parsed, wants = pair.query, pair.clause, pair.parsed, pair.query.wants
+    limit = query.preposition if query.is_time_limit else ""
+    if wants == "count" and query.noun:
+        return counts(clause, query.noun, parsed)
     if wants == "place":
         return places(clause, parsed)
     if wants == "time":
         return times(clause, parsed, limit) or _time_clauses(pair, limit)
     if wants == "duration":
         since = pair.texts(item for word, item in clause.modifiers if word == "since")
-        if since and asked.clause.auxiliaries & lexicon.HAVE_FORMS:
+        if since and query.clause.auxiliaries & lexicon.HAVE_FORMS:
             return since
-        lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
+        lengths = measures(clause, "length", parsed, query.measure) if query.measure == "long" else ()
         return spans(clause, parsed) or lengths
     if wants == "colour":
         return colours(clause, parsed)
@@ -351,26 +351,26 @@ def _fillers(pair: Pair) -> Sequence[str]:
     if wants == "amount":
         return _amounts(pair)
     if wants in UNITS:
-        return measures(clause, wants, parsed, asked.measure)
+        return measures(clause, wants, parsed, query.measure)
     if wants == "manner":
         return _manners(pair)
-    found = [_text_of(phrase, pair) for phrase in _gap_phrases(pair)]
-    if found or asked.gap != "object" or wants != "thing" or asked.preposition:
-        return found
+    texts = [_text_of(phrase, pair) for phrase in _gap_phrases(pair)]
+    if texts or query.gap != "object" or wants != "thing" or query.preposition:
+        return texts
     said = (item for item in parsed.clauses if item.link == "that" and item.outer is clause)
     return [" ".join(parsed.surfaces[item.start + 1 : item.end]) for item in said]
 
 
 def _text_of(phrase: Phrase, pair: Pair) -> str:
     """Return a phrase as written, or the antecedent of a pronoun."""
-    meant = pair.told.resolved(phrase)
+    meant = pair.premise.resolved(phrase)
     if meant is phrase:
         return pair.parsed.text_of(phrase)
     return meant.head_text.capitalize() if meant.is_name else meant.head_text
 
 
 def _amounts(pair: Pair) -> Sequence[str]:
-    clause, noun, verb = pair.clause, pair.asked.noun, pair.question.verb
+    clause, noun, verb = pair.clause, pair.query.noun, pair.question.verb
     if noun is None:
         return measures(clause, "cost" if verb in _PAYING else "weight" if verb == _WEIGH else "measure", pair.parsed)
     is_one = len(clause.objects) == 1 and not clause.objects[0].others
@@ -401,36 +401,36 @@ def _manners(pair: Pair) -> Sequence[str]:
 
 def _gap_phrases(pair: Pair) -> list[Phrase]:
     """Return the phrases that have the role of the gap and are of the kind asked for."""
-    asked, question, clause = pair.asked, pair.question, pair.clause
+    query, question, clause = pair.query, pair.question, pair.clause
     patient = [phrase for phrase in clause.patient if phrase is not clause.subject]
-    found: Iterable[Phrase]
-    if asked.preposition:
-        found = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
-        if not found and asked.preposition in clause.adverbs:  # a particle: "what did he turn off?"
-            found = patient
-    elif asked.gap != "subject":
-        found = clause.patient if clause.is_passive else patient
-        found = [phrase for phrase in found if not any(pair.same(item, phrase) for item in question.patient)]
+    phrases: Iterable[Phrase]
+    if query.preposition:
+        phrases = [phrase for word, phrase in clause.modifiers if word == query.preposition]
+        if not phrases and query.preposition in clause.adverbs:  # a particle: "what did he turn off?"
+            phrases = patient
+    elif query.gap != "subject":
+        phrases = clause.patient if clause.is_passive else patient
+        phrases = [phrase for phrase in phrases if not any(pair.same(item, phrase) for item in question.patient)]
     elif question.is_passive:
-        found = clause.patient[:1]
-    elif clause.is_passive and clause.agent is None and asked.noun is not None:
-        found = [phrase for word, phrase in clause.modifiers if word == "with"]
+        phrases = clause.patient[:1]
+    elif clause.is_passive and clause.agent is None and query.noun is not None:
+        phrases = [phrase for word, phrase in clause.modifiers if word == "with"]
     else:
-        found = [clause.agent] if clause.agent else []
-    return [phrase for phrase in found if _is_of_kind(phrase, pair)]
+        phrases = [clause.agent] if clause.agent else []
+    return [phrase for phrase in phrases if _is_of_kind(phrase, pair)]
 
 
 def _is_of_kind(phrase: Phrase, pair: Pair) -> bool:
-    asked, meant = pair.asked, pair.told.resolved(phrase)
+    query, meant = pair.query, pair.premise.resolved(phrase)
     if meant.pronoun in _POINTING - {"nobody", "nothing", "none"}:
         return False
-    if asked.noun is not None and asked.wants in ("chosen", "kind", "owner"):
-        is_named = any(asked.noun.head in item.senses | {item.head} for item in meant.members)
-        return is_named or pair.discourse.same_thing(asked.noun, meant)
-    if asked.wants not in ("person", "thing"):
+    if query.noun is not None and query.wants in ("chosen", "kind", "owner"):
+        is_named = any(query.noun.head in item.senses | {item.head} for item in meant.members)
+        return is_named or pair.discourse.same_thing(query.noun, meant)
+    if query.wants not in ("person", "thing"):
         return True
     word = next((word for word, item in phrases_of(pair.clause) if item is phrase), "")
-    return (asked.wants == "person" and meant is not phrase) or not is_time(phrase, word, pair.parsed)
+    return (query.wants == "person" and meant is not phrase) or not is_time(phrase, word, pair.parsed)
 
 
 # Values of states: who somebody is, what it is called, where, when and how large it is
@@ -438,9 +438,9 @@ def _is_of_kind(phrase: Phrase, pair: Pair) -> bool:
 
 def _equated(pair: Pair) -> Sequence[str]:
     """Return what a clause says that the thing asked about is; nothing if it is about something else."""
-    asked, question, clause = pair.asked, pair.question, pair.clause
-    thing, wants = question.subject, asked.wants
-    if asked.gap == "subject":
+    query, question, clause = pair.query, pair.question, pair.clause
+    thing, wants = question.subject, query.wants
+    if query.gap == "subject":
         return _what_is_so(pair)
     if thing is None:
         return ()
@@ -462,7 +462,7 @@ def _equated(pair: Pair) -> Sequence[str]:
         return ()
     if wants == "time":
         is_said = set(question.adverbs) <= set(clause.adverbs) and clause.verb in _HAPPENS
-        return times(clause, pair.parsed, asked.preposition if asked.is_time_limit else "") if is_said else ()
+        return times(clause, pair.parsed, query.preposition if query.is_time_limit else "") if is_said else ()
     return _extent(pair)
 
 
@@ -474,7 +474,7 @@ def _sized(pair: Pair, thing: Phrase) -> Sequence[str]:
     """Return the measure that "of" adds to a phrase: "a password of at least twelve characters"."""
     if pair.clause.verb in _ONLY_MEANT:
         return ()
-    wants, parsed = pair.asked.wants, pair.parsed
+    wants, parsed = pair.query.wants, pair.parsed
     kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(wants, (wants,))
     for item in _all(pair.clause):
         sized = any(kind in UNITS and is_measure(item, kind, parsed) for kind in kinds)
@@ -490,15 +490,15 @@ def _all(clause: Clause) -> list[Phrase]:
 
 def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
     """Return the complement of the question's adjective: "valid for 30 minutes", "worth 90 francs"."""
-    asked, clause = pair.asked, pair.clause
+    query, clause = pair.query, pair.clause
     said = [item.head for item in clause.objects]
     is_so = clause.verb == _BE and all(item.head in said for item in pair.question.objects)
     if not is_so or not _is_about(pair, thing):
         return ()
-    if asked.preposition and asked.wants in ("thing", "person", "chosen", "kind"):
-        held = [part for item in clause.objects for part in item.owned_by] if asked.preposition == "of" else []
-        return pair.texts([*(phrase for word, phrase in clause.modifiers if word == asked.preposition), *held])
-    return spans(clause, pair.parsed) if asked.wants == "duration" else _extent(pair)
+    if query.preposition and query.wants in ("thing", "person", "chosen", "kind"):
+        held = [part for item in clause.objects for part in item.owned_by] if query.preposition == "of" else []
+        return pair.texts([*(phrase for word, phrase in clause.modifiers if word == query.preposition), *held])
+    return spans(clause, pair.parsed) if query.wants == "duration" else _extent(pair)
 
 
 def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
@@ -518,7 +518,7 @@ def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 
 def _extent(pair: Pair) -> Sequence[str]:
-    clause, wants, parsed, measure = pair.clause, pair.asked.wants, pair.parsed, pair.asked.measure
+    clause, wants, parsed, measure = pair.clause, pair.query.wants, pair.parsed, pair.query.measure
     if clause.verb not in _EXTENT | {_BE} or wants not in _TOLD_BY.get(clause.verb, {wants}):
         return ()
     if wants == "duration":
@@ -530,23 +530,23 @@ def _extent(pair: Pair) -> Sequence[str]:
 
 def _what_is_so(pair: Pair) -> Sequence[str]:
     """Return the subject of a clause with the predicate of the question: "who is ill", "what is in it"."""
-    asked, question, clause, subject = pair.asked, pair.question, pair.clause, pair.clause.subject
+    query, question, clause, subject = pair.query, pair.question, pair.clause, pair.clause.subject
     inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
     is_whole = bool(inside) and not question.objects and subject is not None
-    if is_whole and clause.verb == _CONTAIN and asked.wants == "thing":
+    if is_whole and clause.verb == _CONTAIN and query.wants == "thing":
         return pair.texts(clause.objects) if pair.same(inside[0], subject) else ()
-    made_up = is_whole and clause.verb in _MADE_UP and asked.wants == "count"
-    if made_up and asked.noun and pair.same(inside[0], subject):
-        return counts(clause, asked.noun, pair.parsed)
+    made_up = is_whole and clause.verb in _MADE_UP and query.wants == "count"
+    if made_up and query.noun and pair.same(inside[0], subject):
+        return counts(clause, query.noun, pair.parsed)
     if clause.verb != _BE or clause.is_passive or subject is None:
         return ()
     if not (question.objects or question.modifiers) or not pair.same_modifiers():
         return ()
     if not all(pair.among(wanted, clause.objects) for wanted in question.objects):
         return ()
-    if asked.wants == "count" and asked.noun:
-        return counts(clause, asked.noun, pair.parsed)
-    return [] if pair.told.resolved(subject).pronoun in PRONOUNS else pair.texts([subject])
+    if query.wants == "count" and query.noun:
+        return counts(clause, query.noun, pair.parsed)
+    return [] if pair.premise.resolved(subject).pronoun in PRONOUNS else pair.texts([subject])
 
 
 def _owner_of_name(name: Phrase) -> Phrase:
@@ -578,7 +578,7 @@ def _name_beside(pair: Pair, thing: Phrase, phrase: Phrase) -> str:
         return ""
     if thing.owner_pronoun in PARTNERS and thing.owner_pronoun != phrase.owner_pronoun:
         return ""
-    if thing.owner and not thing.owner & (pair.told.owner_of(phrase) | phrase.owner):
+    if thing.owner and not thing.owner & (pair.premise.owner_of(phrase) | phrase.owner):
         return ""
     surfaces = pair.parsed.surfaces[phrase.start : phrase.end + 1]
     return " ".join(word for word in surfaces if word[0].isupper() and sense(word.lower()) not in thing.senses)
@@ -586,7 +586,7 @@ def _name_beside(pair: Pair, thing: Phrase, phrase: Phrase) -> str:
 
 def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
     """Return the other side of "X is Y" or "X, the Y"; for "who is ill" the subject of the statement."""
-    clause, subject, is_person = pair.clause, pair.clause.subject, pair.asked.wants == "person"
+    clause, subject, is_person = pair.clause, pair.clause.subject, pair.query.wants == "person"
     is_bare = not pair.question.modifiers
     for phrase in clause.phrases if is_bare else ():
         for item in (phrase, *phrase.aliases):
@@ -600,7 +600,7 @@ def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
     is_named = clause.verb == _CALL and clause.is_passive  # "my sister is called Ida"
     if not (is_named or (clause.verb == _BE and not clause.is_passive)) or subject is None or not pair.same_modifiers():
         return ()
-    if pair.among(thing, clause.objects) and not pair.told.resolved(subject).pronoun:
+    if pair.among(thing, clause.objects) and not pair.premise.resolved(subject).pronoun:
         return pair.texts([subject])
     if not pair.same(thing, subject):
         return ()

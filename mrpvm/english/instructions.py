@@ -23,17 +23,17 @@ def output_forms(*texts: str | None) -> tuple[str, ...]:
 
     In a label the words suffice (`one_word`, "bullet list"); a sentence must phrase a form as an instruction.
     """
-    found = set()
+    named = set()
     for text in texts:
         if not text:
             continue
         spaced = text.replace("_", " ")
         scope = spaced if len(spaced.split()) <= 4 else " ".join(m.group() for m in _FORM_PHRASE.finditer(spaced))
         if scope:
-            found |= {name for name, form in _FORMS_ALONE if form.search(scope)}
-    if "step_by_step" in found:
-        found.discard("bullet_list")
-    return tuple(name for name in _FORMS if name in found)
+            named |= {name for name, form in _FORMS_ALONE if form.search(scope)}
+    if "step_by_step" in named:
+        named.discard("bullet_list")
+    return tuple(name for name in _FORMS if name in named)
 
 
 def form_phrases(sentence: str) -> tuple[str, ...]:

@@ -35,10 +35,10 @@ def by_form(name: str) -> dict[str, str]:
 
 
 def _entry(name: str) -> Any:
-    found = _LEXICON
+    entry = _LEXICON
     for key in name.split("."):
-        found = found[key]
-    return found
+        entry = entry[key]
+    return entry
 
 
 def filled(text: str, part: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from mrpvm.english import lexicon
-from mrpvm.english.asking import Asked
-from mrpvm.english.discourse import Discourse, Told, of_another
+from mrpvm.english.asking import Query
+from mrpvm.english.discourse import Discourse, Premise, of_another
 from mrpvm.english.reading import ANYBODY, sense, sense_class
 from mrpvm.english.structure import Clause, Phrase, Sentence
 from mrpvm.english.tagging import PARTICLES, is_number, names_time, verb_forms
@@ -56,16 +56,16 @@ def numbers_in(phrase: Phrase) -> frozenset[str]:
 class Pair:
     """A clause of a question, mostly the main clause, and a clause of a statement that may say the same."""
 
-    asked: Asked
+    query: Query
     question: Clause
     clause: Clause
-    told: Told
+    premise: Premise
     discourse: Discourse
 
     @property
     def parsed(self) -> Sentence:
         """Return the sentence of the statement."""
-        return self.told.parsed
+        return self.premise.parsed
 
     def of(self, question: Clause, clause: Clause) -> "Pair":
         """Return a pair of other clauses of the same question and statement."""
@@ -77,83 +77,83 @@ class Pair:
 
     # Phrases
 
-    def same(self, asked: Phrase, said: Phrase | None) -> bool:
-        """Return whether `asked`, of the question, and `said`, of the statement, refer to the same."""
+    def same(self, wanted: Phrase, said: Phrase | None) -> bool:
+        """Return whether `wanted`, of the question, and `said`, of the statement, refer to the same."""
         members = said.members if said else ()
-        return any(self._same_one(asked, found) for member in members for found in (member, *member.aliases))
+        return any(self._same_one(wanted, item) for member in members for item in (member, *member.aliases))
 
-    def among(self, asked: Phrase, phrases: Iterable[Phrase]) -> bool:
-        """Return whether one of the statement's phrases refers to the same as `asked`."""
-        return any(self.same(asked, phrase) for phrase in phrases)
+    def among(self, wanted: Phrase, phrases: Iterable[Phrase]) -> bool:
+        """Return whether one of the statement's phrases refers to the same as `wanted`."""
+        return any(self.same(wanted, phrase) for phrase in phrases)
 
-    def _same_one(self, asked: Phrase, said: Phrase) -> bool:
-        if asked.pronoun in _ANYONE and (said.pronoun == "nothing" or _is_nobody(said)):
+    def _same_one(self, wanted: Phrase, said: Phrase) -> bool:
+        if wanted.pronoun in _ANYONE and (said.pronoun == "nothing" or _is_nobody(said)):
             return True
         if said.pronoun in _ANYONE:
-            return asked.determiner in ("a", "an", "any", "") and not asked.is_name
-        meant = self.told.resolved(said)
+            return wanted.determiner in ("a", "an", "any", "") and not wanted.is_name
+        meant = self.premise.resolved(said)
         if meant is said:
-            return self._matches(asked, said)
-        return any(self._matches(asked, item) for item in (*meant.members, *meant.aliases))
+            return self._matches(wanted, said)
+        return any(self._matches(wanted, item) for item in (*meant.members, *meant.aliases))
 
-    def _matches(self, asked: Phrase, said: Phrase) -> bool:
-        if asked.pronoun or said.pronoun:
-            return asked.pronoun == said.pronoun
-        if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
+    def _matches(self, wanted: Phrase, said: Phrase) -> bool:
+        if wanted.pronoun or said.pronoun:
+            return wanted.pronoun == said.pronoun
+        if wanted.owner_pronoun in PARTNERS and said.owner_pronoun != wanted.owner_pronoun:
             # "my sister" is nobody else's sister; "the budget" may be ours
-            is_definite = asked.owner_pronoun == "our" and said.determiner == "the" and not said.owner
-            if not is_definite or self.told.statement.is_of_document:
+            is_definite = wanted.owner_pronoun == "our" and said.determiner == "the" and not said.owner
+            if not is_definite or self.premise.statement.is_of_document:
                 return False
-        if asked.head_text in lexicon.TIME_WORDS and numbers_in(asked) != numbers_in(said):
+        if wanted.head_text in lexicon.TIME_WORDS and numbers_in(wanted) != numbers_in(said):
             return False  # "every two years" is not every year
-        left, right = asked.senses - _TITLES, said.senses - _TITLES
-        is_one_name = asked.is_name and said.is_name and (left <= right or right <= left)
-        is_span = said.head == _PERIOD and said.senses == {asked.head, said.head}
+        left, right = wanted.senses - _TITLES, said.senses - _TITLES
+        is_one_name = wanted.is_name and said.is_name and (left <= right or right <= left)
+        is_span = said.head == _PERIOD and said.senses == {wanted.head, said.head}
         if is_one_name or is_span:  # the warranty lasts as long as the warranty period
-            return not self._owned_otherwise(asked, said)
-        is_known_by_name = asked.is_name or said.is_name or any(char.isdigit() for char in said.head)  # "server db-01"
-        if asked.head == said.head or (asked.head in said.senses and is_known_by_name):
-            return self._described(asked, said) and not self._owned_otherwise(asked, said)
-        return self.discourse.same_thing(asked, said)
+            return not self._owned_otherwise(wanted, said)
+        is_known_by_name = wanted.is_name or said.is_name or any(char.isdigit() for char in said.head)  # "server db-01"
+        if wanted.head == said.head or (wanted.head in said.senses and is_known_by_name):
+            return self._described(wanted, said) and not self._owned_otherwise(wanted, said)
+        return self.discourse.same_thing(wanted, said)
 
-    def _described(self, asked: Phrase, said: Phrase) -> bool:
+    def _described(self, wanted: Phrase, said: Phrase) -> bool:
         """Return whether the question's description of the thing is in the statement or just before it."""
-        if _OTHERWISE & said.senses - asked.senses:
+        if _OTHERWISE & said.senses - wanted.senses:
             return False
-        missing = asked.senses - said.senses - self.told.owner_of(said) - _SAYING_NOTHING
+        missing = wanted.senses - said.senses - self.premise.owner_of(said) - _SAYING_NOTHING
         if not missing:
             return True
         definite = said.determiner in ("the", "this", "that", "these", "those") or bool(said.owner_pronoun)
         numbers = any(char.isdigit() for word in missing for char in word)
-        return definite and not numbers and missing <= self.told.around and not (said.senses - asked.senses)
+        return definite and not numbers and missing <= self.premise.around and not (said.senses - wanted.senses)
 
-    def _owned_otherwise(self, asked: Phrase, said: Phrase) -> bool:
+    def _owned_otherwise(self, wanted: Phrase, said: Phrase) -> bool:
         """Return whether the question names another possessor than the statement."""
-        if not asked.owner:
+        if not wanted.owner:
             return False
-        owner = self.told.owner_of(said)
-        if asked.owner & (owner | said.senses):
-            return of_another(asked, said)
-        return bool(owner) or not asked.owner <= self.told.around
+        owner = self.premise.owner_of(said)
+        if wanted.owner & (owner | said.senses):
+            return of_another(wanted, said)
+        return bool(owner) or not wanted.owner <= self.premise.around
 
     # Moods and times
 
     def is_stated(self) -> bool:
         """Return whether the clause is asserted, in the mood of the question."""
-        clause, asked, outer = self.clause, self.question, self.clause.outer
+        clause, question, outer = self.clause, self.question, self.clause.outer
         if clause.link in ("if", "unless", "whether"):
             return False
-        if clause.link == "to" and asked.verb:
+        if clause.link == "to" and question.verb:
             is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
-            return is_ahead and bool(asked.auxiliaries & {"will", "do", "does"})
+            return is_ahead and bool(question.auxiliaries & {"will", "do", "does"})
         if clause.link in ("that", "ing") and outer is not None and outer.verb in _ATTITUDES:
             return False
         if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
             return outer.verb in _SELF_REPORTS and not outer.is_negated
         if not self._same_time():
             return False
-        said, wanted = clause.auxiliaries & lexicon.MODALS, asked.auxiliaries & lexicon.MODALS
-        if wanted and not said and clause.link == "rel" and self.asked.wants == "count":
+        said, wanted = clause.auxiliaries & lexicon.MODALS, question.auxiliaries & lexicon.MODALS
+        if wanted and not said and clause.link == "rel" and self.query.wants == "count":
             return False  # "members who miss three" does not tell how many they may miss
         if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
             return False
@@ -161,20 +161,20 @@ class Pair:
 
     def _same_time(self) -> bool:
         """Return whether the tenses do not contradict each other, as past and present do."""
-        asked, said = self.question, self.clause
+        question, said = self.question, self.clause
         for one, other in ((_WAS, _IS), (_IS, _WAS)):
-            if asked.auxiliaries & one and said.auxiliaries & other:
+            if question.auxiliaries & one and said.auxiliaries & other:
                 return False
-        wanted, forms = verb_forms(asked.verb_text), verb_forms(said.verb_text)
+        wanted, forms = verb_forms(question.verb_text), verb_forms(said.verb_text)
         if (
-            "did" in asked.auxiliaries or (not asked.auxiliaries and wanted == {"past"})
+            "did" in question.auxiliaries or (not question.auxiliaries and wanted == {"past"})
         ) and said.auxiliaries & lexicon.MODALS:
             return False
         if said.auxiliaries or said.link or said.is_order:
             return True
-        if "did" in asked.auxiliaries and forms == {"s"}:
+        if "did" in question.auxiliaries and forms == {"s"}:
             return False
-        is_of_now = asked.auxiliaries & {"do", "does"} or (not asked.auxiliaries and wanted == {"s"})
+        is_of_now = question.auxiliaries & {"do", "does"} or (not question.auxiliaries and wanted == {"s"})
         return not (is_of_now and forms == {"past"})
 
     def has_open_condition(self) -> bool:
@@ -197,14 +197,14 @@ class Pair:
 
     def same_verb(self) -> bool:
         """Return whether the verbs of the clauses have the same meaning and the same particle."""
-        asked, said = self.question, self.clause
-        left, right = _light(asked)[0], _light(said)[0]
+        question, said = self.question, self.clause
+        left, right = _light(question)[0], _light(said)[0]
         if not _are_equal(left, right):
             return False
-        if (left, right) != (asked.verb, said.verb):
+        if (left, right) != (question.verb, said.verb):
             return True
-        asked_off = set(asked.adverbs) & PARTICLES
-        return not asked_off or asked_off == set(said.adverbs) & PARTICLES
+        particles = set(question.adverbs) & PARTICLES
+        return not particles or particles == set(said.adverbs) & PARTICLES
 
     def same_agent(self) -> bool:
         """Return whether the agents are the same; imperatives and passives have no particular agent."""
@@ -213,7 +213,7 @@ class Pair:
             return True
         if agent.pronoun in ("i", "we", "you", "one"):
             is_house = agent.pronoun == "you" and said.agent is not None and said.agent.pronoun == "we"
-            if is_house and self.told.statement.is_of_document:
+            if is_house and self.premise.statement.is_of_document:
                 return True
             return _is_anybody(said.agent, agent.pronoun) and not self._is_limited()
         if is_generic(agent):
@@ -233,34 +233,34 @@ class Pair:
 
     def same_patients(self) -> bool:
         """Return whether the clause has all patients that the question names."""
-        asked, said = self.question, self.clause
+        question, said = self.question, self.clause
         beside = ("",) if said.verb == _PREFER else ("", "to", "for")
         near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in beside)]
-        for wanted in asked.patient:
-            if wanted is _light(asked)[1]:
+        for wanted in question.patient:
+            if wanted is _light(question)[1]:
                 continue
-            if asked.verb == _ALLOW and said.is_passive and asked.is_passive and wanted.pronoun in ("i", "we"):
+            if question.verb == _ALLOW and said.is_passive and question.is_passive and wanted.pronoun in ("i", "we"):
                 if not _is_anybody(said.subject, wanted.pronoun):
                     return False
                 continue
-            is_subject = asked.is_passive and wanted is asked.subject
+            is_subject = question.is_passive and wanted is question.subject
             if not all(self.among(member, said.patient if is_subject else near) for member in wanted.members):
                 return False
         return True
 
     def same_modifiers(self) -> bool:
         """Return whether the statement has the circumstances that the question names."""
-        asked = self.question
+        question = self.question
         return all(
-            (word == "by" and asked.is_passive) or wanted is _light(asked)[1] or self._has_modifier(word, wanted)
-            for word, wanted in asked.modifiers
+            (word == "by" and question.is_passive) or wanted is _light(question)[1] or self._has_modifier(word, wanted)
+            for word, wanted in question.modifiers
         ) and all(
             any(self.of(condition, other)._is_condition() for other in self.parsed.clauses)
-            for condition in self.asked.conditions
+            for condition in self.query.conditions
         )
 
     def _has_modifier(self, word: str, wanted: Phrase) -> bool:
-        said, told = self.clause, self.told
+        said, premise = self.clause, self.premise
         if word in ("per", "a", "") and _PERIODS.get(wanted.head_text, frozenset()) & set(self.parsed.tokens):
             return True
         clause: Clause | None = said
@@ -269,7 +269,7 @@ class Pair:
                 if other not in _EXCLUDING and _same_place(word, other) and self.same(wanted, phrase):
                     return True
             for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
-                owned = wanted.senses <= told.owner_of(phrase) | phrase.owner
+                owned = wanted.senses <= premise.owner_of(phrase) | phrase.owner
                 if owned and word not in _TRANSFERS:
                     return True
                 if clause is said and word in ("per", "of", "with", "about", "for") and self.same(wanted, phrase):
@@ -278,12 +278,12 @@ class Pair:
         is_time_asked = names_time(wanted.head_text.removesuffix("s"))
         if is_time_asked and any(is_time(phrase, other, self.parsed) for other, phrase in said.modifiers):
             return False  # a sentence with a time of its own does not inherit the time of the sentence before
-        if any(other == word for other, _ in said.modifiers):
-            return False
-        if self._is_another(wanted):
+        if any(other == word for other, _ in said.modifiers) or self._is_another(wanted):
             return False
         return (
-            bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
+            bool(wanted.senses)
+            and wanted.senses <= premise.around
+            and word in ("in", "at", "during", "of", "on", "for")
         )
 
     def _is_another(self, wanted: Phrase) -> bool:
@@ -293,19 +293,19 @@ class Pair:
             return False
         if said.senses - agent.senses - wanted.senses:
             return True  # "the Alnwick shop" is not in Gateshead
-        near = [named for named in self.told.before if wanted.senses <= named]
+        near = [named for named in self.premise.before if wanted.senses <= named]
         return wanted.is_name and not any(agent.head in named or named == wanted.senses for named in near)
 
     def _is_condition(self) -> bool:
-        asked, said = self.question, self.clause
-        links = {asked.link, said.link}
+        question, said = self.question, self.clause
+        links = {question.link, said.link}
         return (
             (len(links) == 1 or links <= {"if", "when", "whenever", "once", "while", "after"})
-            and asked.is_negated == said.is_negated
+            and question.is_negated == said.is_negated
             and self.same_verb()
             and self.same_agent()
             and self.same_patients()
-            and all(self._has_modifier(word, wanted) for word, wanted in asked.modifiers)
+            and all(self._has_modifier(word, wanted) for word, wanted in question.modifiers)
         )
 
 
@@ -333,5 +333,5 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
     return (is_all or said.determiner in ("a", "an")) and said.head in ANYBODY and not said.senses - ANYBODY
 
 
-def _same_place(asked: str, said: str) -> bool:
-    return asked == said or any(asked in group and said in group for group in _SAME_PLACE)
+def _same_place(wanted: str, said: str) -> bool:
+    return wanted == said or any(wanted in group and said in group for group in _SAME_PLACE)

@@ -8,8 +8,8 @@ roles are not needed.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.english.asking import Asked
-from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.asking import Query
+from mrpvm.english.discourse import Discourse, Premise
 from mrpvm.english.matching import Pair
 from mrpvm.english.reading import sense, sense_class
 from mrpvm.english.structure import Clause, Phrase
@@ -45,59 +45,59 @@ _ORDERING = frozenset(("before", "after", "since", "until", "without", "except",
 _SPEAKERS = frozenset(("i", "me", "my", "mine"))
 
 
-def as_unnamed(asked: Asked) -> Asked | None:
+def as_unnamed(query: Query) -> Query | None:
     """Return "which language am I learning" without its noun, which "I'm learning Swahili" need not contain."""
-    if asked.wants not in ("chosen", "kind") or asked.noun is None:
+    if query.wants not in ("chosen", "kind") or query.noun is None:
         return None
-    words = {name: text for name, text in asked.words.items() if name not in asked.noun.senses}
-    is_of_place = asked.preposition in ("in", "at") and asked.clause.verb == _BE
-    return replace(asked, wants="place" if is_of_place else "thing", noun=None, words=words)
+    words = {name: text for name, text in query.words.items() if name not in query.noun.senses}
+    is_of_place = query.preposition in ("in", "at") and query.clause.verb == _BE
+    return replace(query, wants="place" if is_of_place else "thing", noun=None, words=words)
 
 
-def named_beside(asked: Asked, told: Told, discourse: Discourse) -> Sequence[str]:
+def named_beside(query: Query, premise: Premise, discourse: Discourse) -> Sequence[str]:
     """Return the values of the kind asked for in the clause of a statement with most words of the question."""
-    wanted = _words_wanted(asked)
-    if len(told.parsed.clauses) > _CLAUSES_MAX or not names_all(asked, told):
+    wanted = _words_wanted(query)
+    if len(premise.parsed.clauses) > _CLAUSES_MAX or not names_all(query, premise):
         return ()
-    is_own = any(item.pronoun in _SPEAKERS or item.owner_pronoun in _SPEAKERS for item in asked.clause.phrases)
-    if is_own and not _SPEAKERS.union(("we", "us", "our")) & set(told.parsed.tokens):
+    is_own = any(item.pronoun in _SPEAKERS or item.owner_pronoun in _SPEAKERS for item in query.clause.phrases)
+    if is_own and not _SPEAKERS.union(("we", "us", "our")) & set(premise.parsed.tokens):
         return ()
-    if any(word in _ORDERING and word not in told.parsed.tokens for word, _ in asked.clause.modifiers):
+    if any(word in _ORDERING and word not in premise.parsed.tokens for word, _ in query.clause.modifiers):
         return ()
-    beside = (wanted - asked.noun.senses if asked.noun else wanted) or wanted
-    pairs = [Pair(asked, asked.clause, clause, told, discourse) for clause in told.parsed.clauses]
+    beside = (wanted - query.noun.senses if query.noun else wanted) or wanted
+    pairs = [Pair(query, query.clause, clause, premise, discourse) for clause in premise.parsed.clauses]
     own = [_own_senses(pair) for pair in pairs]
     closest = max((len(beside & senses) for senses in own), default=0)
-    subject = asked.clause.subject
-    needed = {subject.head} & told.parsed.senses if subject is not None else frozenset()
+    subject = query.clause.subject
+    needed = {subject.head} & premise.parsed.senses if subject is not None else frozenset()
     for pair, senses in zip(pairs, own, strict=True):
-        is_alike = pair.is_stated() and pair.clause.is_negated == asked.clause.is_negated and not _is_reversed(pair)
+        is_alike = pair.is_stated() and pair.clause.is_negated == query.clause.is_negated and not _is_reversed(pair)
         is_closest = len(beside & senses) == closest > 0 and needed <= senses
         if is_alike and is_closest and (values := _values(pair)):
             return values
     return ()
 
 
-def names_all(asked: Asked, told: Told) -> bool:
+def names_all(query: Query, premise: Premise) -> bool:
     """Return whether a statement has all content words of a question except those that its value implies."""
-    wanted, meant = _words_wanted(asked), (phrase.senses for phrase in told.meant.values())
-    return bool(wanted) and wanted <= told.parsed.senses.union(*meant)
+    wanted, meant = _words_wanted(query), (phrase.senses for phrase in premise.meant.values())
+    return bool(wanted) and wanted <= premise.parsed.senses.union(*meant)
 
 
-def _words_wanted(asked: Asked) -> frozenset[str]:
-    said = asked.noun.senses if asked.noun is not None and asked.wants in ("time", "place", "person") else frozenset()
-    return frozenset(asked.words) - _LIGHT - _IMPLIED.get(asked.wants, frozenset()) - said - {"i", "we", "you"}
+def _words_wanted(query: Query) -> frozenset[str]:
+    said = query.noun.senses if query.noun is not None and query.wants in ("time", "place", "person") else frozenset()
+    return frozenset(query.words) - _LIGHT - _IMPLIED.get(query.wants, frozenset()) - said - {"i", "we", "you"}
 
 
 def _own_senses(pair: Pair) -> frozenset[str]:
     """Return the senses of a clause's words, of its pronouns' antecedents, and of what is said of its subject."""
-    own, told = pair.clause, pair.told
-    subject = told.resolved(own.subject) if own.subject else None
+    own, premise = pair.clause, pair.premise
+    subject = premise.resolved(own.subject) if own.subject else None
     same = (item for item in pair.parsed.clauses if subject and item.subject == subject and not item.link)
     said = frozenset().union(*(_senses_within(clause, pair) for clause in (own, *same)))
-    if own.subject and own.subject.head not in pair.asked.words:
+    if own.subject and own.subject.head not in pair.query.words:
         said -= own.subject.owner  # Anna's brother is not she
-    return said.union(*(told.resolved(phrase).senses for phrase in own.phrases if phrase.pronoun))
+    return said.union(*(premise.resolved(phrase).senses for phrase in own.phrases if phrase.pronoun))
 
 
 def _senses_within(clause: Clause, pair: Pair) -> frozenset[str]:
@@ -109,39 +109,39 @@ def _senses_within(clause: Clause, pair: Pair) -> frozenset[str]:
 
 def _is_reversed(pair: Pair) -> bool:
     """Return whether the agent of the question is the patient of the clause, or the other way round."""
-    asked, said = pair.question, pair.clause
-    if asked.verb == _BE or not pair.same_verb():
+    question, said = pair.question, pair.clause
+    if question.verb == _BE or not pair.same_verb():
         return False
     behind = [*said.patient, *(phrase for _, phrase in said.modifiers)]
-    does = asked.agent is not None and bool(asked.agent.senses) and pair.among(asked.agent, behind)
-    return does or (said.agent is not None and any(pair.same(item, said.agent) for item in asked.patient))
+    does = question.agent is not None and bool(question.agent.senses) and pair.among(question.agent, behind)
+    return does or (said.agent is not None and any(pair.same(item, said.agent) for item in question.patient))
 
 
 def _values(pair: Pair) -> Sequence[str]:
-    asked, clause, parsed = pair.asked, pair.clause, pair.parsed
-    if asked.wants in ("person", "owner"):
+    query, clause, parsed = pair.query, pair.clause, pair.parsed
+    if query.wants in ("person", "owner"):
         return pair.texts(item for word, item in _phrases(clause) if _is_somebody_new(word, item, pair))
-    if asked.wants == "time":
+    if query.wants == "time":
         return times(clause, parsed)
-    if asked.wants == "frequency":
+    if query.wants == "frequency":
         return frequencies(clause, parsed)
-    if asked.wants == "place":
+    if query.wants == "place":
         return places(clause, parsed)
-    if asked.wants == "duration":
+    if query.wants == "duration":
         return spans(clause, parsed)
-    if asked.wants == "count":
-        return counts(clause, asked.noun, parsed) if asked.noun else ()
-    if asked.wants == "amount":
-        kind = "measure" if asked.noun else "cost"
-        found = [(word, item) for word, item in _phrases(clause) if not is_time(item, word, parsed)]
-        measured = [item for _, item in found if is_measure(item, kind, parsed)]
-        return pair.texts(measured or [item for _, item in found if not asked.noun and is_number(item.head_text)])
-    if asked.wants == "age":
+    if query.wants == "count":
+        return counts(clause, query.noun, parsed) if query.noun else ()
+    if query.wants == "amount":
+        kind = "measure" if query.noun else "cost"
+        phrases = [(word, item) for word, item in _phrases(clause) if not is_time(item, word, parsed)]
+        measured = [item for _, item in phrases if is_measure(item, kind, parsed)]
+        return pair.texts(measured or [item for _, item in phrases if not query.noun and is_number(item.head_text)])
+    if query.wants == "age":
         return measures(clause, "age", parsed)
-    noun = asked.noun or (asked.clause.subject if asked.wants == "thing" and asked.clause.verb == _BE else None)
-    if noun is not None and asked.wants in ("thing", "chosen", "kind"):
+    noun = query.noun or (query.clause.subject if query.wants == "thing" and query.clause.verb == _BE else None)
+    if noun is not None and query.wants in ("thing", "chosen", "kind"):
         return pair.texts(item for _, item in _phrases(clause) if _is_numbered(item, noun, pair))
-    return measures(clause, asked.wants, parsed, asked.measure) if asked.wants in UNITS else ()
+    return measures(clause, query.wants, parsed, query.measure) if query.wants in UNITS else ()
 
 
 def _phrases(clause: Clause) -> list[tuple[str, Phrase]]:
@@ -153,7 +153,7 @@ def _is_somebody_new(word: str, phrase: Phrase, pair: Pair) -> bool:
     """Return whether a phrase names a person that the question does not name."""
     if phrase.pronoun or not phrase.is_person or word in PLACE_PREPOSITIONS - {"by"}:
         return False
-    if phrase.head in pair.asked.words or phrase.senses <= pair.asked.words.keys():
+    if phrase.head in pair.query.words or phrase.senses <= pair.query.words.keys():
         return False
     is_dated = names_time(phrase.head_text) or phrase.head_text in CALENDAR
     return not is_dated and not has_number(tokens_of(phrase, pair.parsed))

@@ -84,9 +84,9 @@ def spelled_out(text: str) -> str:
     long = _NO_LONGER.sub("not", in_full(text))
     if denies(long):
         return long  # "nobody has to" forbids nothing
-    asked = _ASKED_DUTY.sub(r"must \1", long)
+    spelled = _ASKED_DUTY.sub(r"must \1", long)
     return _DUTY.sub(
-        lambda match: match[0] if match["before"].lower() in AUXILIARIES else f"{match['before']} must", asked
+        lambda match: match[0] if match["before"].lower() in AUXILIARIES else f"{match['before']} must", spelled
     )
 
 

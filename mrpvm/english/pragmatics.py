@@ -48,8 +48,8 @@ _INDIRECT = lexicon.pattern("pragmatics.indirect")
 
 def direct_question(sentence: str) -> str | None:
     """Return the indirect question of a sentence: "where Ida works?" in "I wonder where Ida works"; None for others."""
-    found = _INDIRECT.match(sentence.strip())
-    return f"{_IF.sub('whether', found['asked'])}?" if found else None
+    match = _INDIRECT.match(sentence.strip())
+    return f"{_IF.sub('whether', match['asked'])}?" if match else None
 
 
 _IF = re.compile(r"^if\b", re.IGNORECASE)
@@ -70,8 +70,8 @@ class _Opening:
 
 
 def _opening(sentence: str) -> _Opening:
-    found = tuple(words(expand_is(strip_lead(sentence))))
-    return _Opening(found, found[0] if found else "", found[1] if len(found) > 1 else "")
+    opening = tuple(words(expand_is(strip_lead(sentence))))
+    return _Opening(opening, opening[0] if opening else "", opening[1] if len(opening) > 1 else "")
 
 
 def act_of(sentence: str) -> str:
@@ -137,9 +137,9 @@ def is_search(message: str) -> bool:
     if not _SEARCHED.match(message) or any(clause.verb for clause in read(message).clauses):
         return False
     # The parser needs a subject, and takes "Bacteria live on roots" for a name.
-    found = words(message)
     behind = lexicon.PREPOSITIONS | lexicon.DETERMINERS
-    return not any(is_past(word) or (after in behind and verb_forms(word)) for word, after in pairwise((*found, "")))
+    pairs = pairwise((*words(message), ""))
+    return not any(is_past(word) or (after in behind and verb_forms(word)) for word, after in pairs)
 
 
 def asks_reader(sentence: str) -> bool:

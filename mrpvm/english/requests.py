@@ -57,54 +57,54 @@ class Request:
 def request_of(text: str) -> Request | None:
     """Return the request of a message, None if it asks for a fact or for nothing."""
     bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")
-    asked = _LEAD.sub("", bare.rstrip("?.! "))
-    count = _COUNT.search(asked)
+    wording = _LEAD.sub("", bare.rstrip("?.! "))
+    count = _COUNT.search(wording)
     number = _number(count["count"]) if count is not None else 0
     if count is not None and (number or count["count"].lower() in _UNCOUNTED):
-        asked = asked.replace(count.group(), "")
-    found = _request(asked)
-    if found is None:
+        wording = wording.replace(count.group(), "")
+    request = _request(wording)
+    if request is None:
         return None
-    names = _names(asked) & found.wanted.union(*map(senses_of, found.things))
-    return replace(found, names=names, sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
+    names = _names(wording) & request.wanted.union(*map(senses_of, request.things))
+    return replace(request, names=names, sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
 
 
 def _number(text: str) -> int:
     return int(text) if text.isdigit() else _COUNTS.get(text.lower(), 0)
 
 
-def _told(asked: str) -> Request | None:
+def _told(wording: str) -> Request | None:
     """Return a request for what was told; what is known of a thing may be in documents too."""
-    found = _TOLD.match(asked)
-    if found is None:
+    match = _TOLD.match(wording)
+    if match is None:
         return None
-    about = (found["about"] or "").lower()
-    is_known = re.search(r"\byou (?:still )?(?:know|remember)\b", asked, re.IGNORECASE) is not None
+    about = (match["about"] or "").lower()
+    is_known = re.search(r"\byou (?:still )?(?:know|remember)\b", wording, re.IGNORECASE) is not None
     if about and about not in _ASKER and is_known:
         return Request(kind="account", wanted=senses_of(about))
     wanted = frozenset[str]() if about in _ASKER else senses_of(about)
     return Request(kind="summary", wanted=wanted, is_of_told=True, is_of_asker=about in _ASKER)
 
 
-def _request(asked: str) -> Request | None:
-    if found_told := _told(asked):
-        return found_told
+def _request(wording: str) -> Request | None:
+    if account := _told(wording):
+        return account
     for kind, form in _FORMS:
-        if found := form.search(asked):
-            return _of_kind(kind, asked, found[found.lastgroup or 0])
+        if match := form.search(wording):
+            return _of_kind(kind, wording, match[match.lastgroup or 0])
     return None
 
 
-def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
+def _of_kind(kind: Kind, wording: str, topic: str) -> Request:
     if kind == "comparison":
         return Request(kind=kind, wanted=senses_of(topic), things=_compared(topic))
     if kind == "chain":
         return _chain(topic)
-    if kind == "manner" and re.search(r"\bhow\b", asked, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
+    if kind == "manner" and re.search(r"\bhow\b", wording, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
         kind = "reason"  # "how the well was found" asks for its causes, "how the well works" for the facts around it
     if kind == "summary":
         topic = _READER.sub("", topic)
-    is_question = kind in ("list", "reason") and asked.lower().startswith(("what", "which", "why", "how"))
+    is_question = kind in ("list", "reason") and wording.lower().startswith(("what", "which", "why", "how"))
     return Request(
         kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
     )
@@ -112,10 +112,10 @@ def _of_kind(kind: Kind, asked: str, topic: str) -> Request:
 
 def _chain(topic: str) -> Request:
     """Return the request for a chain, with its ends if they are named."""
-    wanted, found = senses_of(topic) - _WHOLE, _ENDS.match(topic)
-    if found is None:
+    wanted, match = senses_of(topic) - _WHOLE, _ENDS.match(topic)
+    if match is None:
         return Request(kind="chain", wanted=wanted)
-    start, end = found["start"] or found["cause"] or "", found["end"] or found["effect"] or found["last"]
+    start, end = match["start"] or match["cause"] or "", match["end"] or match["effect"] or match["last"]
     return Request(kind="chain", wanted=wanted, things=(start, end))
 
 

@@ -19,8 +19,8 @@ class Rewording:
 def rewordings(text: str) -> Iterator[Rewording]:
     """Yield the rewordings of a sentence, in the order of the table."""
     for rule in _RULES:
-        found = rule["pattern"].search(text)
-        if found is None or found.groupdict().get("name", "").split(" ")[0].lower() in BELONGING:
+        match = rule["pattern"].search(text)
+        if match is None or match.groupdict().get("name", "").split(" ")[0].lower() in BELONGING:
             continue
         for said in rule["said"]:
-            yield Rewording(topic=rule.get("topic"), said=said.format(**found.groupdict()))
+            yield Rewording(topic=rule.get("topic"), said=said.format(**match.groupdict()))

@@ -74,12 +74,12 @@ class _Read:
 
 @lru_cache(maxsize=4_096)
 def _read(text: str) -> _Read:
-    found = _TOKEN.findall(text)
-    lowered = [word.lower().replace("\u2019", "'").removesuffix("'s") for word in found]
+    tokens = _TOKEN.findall(text)
+    lowered = [word.lower().replace("\u2019", "'").removesuffix("'s") for word in tokens]
     stems = tuple(stem(word) for word in lowered)
     names = frozenset(
         stems[place]
-        for place, word in enumerate(found)
+        for place, word in enumerate(tokens)
         if word[0].isupper() and (place > 0 or word[1:].lower() != word[1:]) and lowered[place] not in STOP_WORDS
     )
     numbers = frozenset(word for word in lowered if word[0].isdigit() or word in _NUMBERS)
@@ -128,11 +128,11 @@ def sure_signs(ranked: Sequence[Scored]) -> dict[str, float]:
     """Return the features of the second model: those of the best passage, and its lead over the others."""
     best = ranked[0]
     second = ranked[1].probability if len(ranked) > 1 else 0.0
-    found = dict(best.signs)
-    found["rank"] = _odds(best.probability)
-    found["lead"] = _odds(best.probability) - _odds(second)
-    found["others"] = sum(item.probability for item in ranked[1:])
-    return found
+    signs = dict(best.signs)
+    signs["rank"] = _odds(best.probability)
+    signs["lead"] = _odds(best.probability) - _odds(second)
+    signs["others"] = sum(item.probability for item in ranked[1:])
+    return signs
 
 
 def _odds(value: float) -> float:
@@ -142,12 +142,12 @@ def _odds(value: float) -> float:
 
 def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> list[dict[str, float]]:
     """Return the features of each passage by name; a missing feature is 0."""
-    asked = _read(question)
+    question_read = _read(question)
     kind = kind_of(question)
     reads = [_read(passage.text) for passage in passages]
     arounds = [_read(passage.around).content if passage.around else frozenset() for passage in passages]
     headings = [_read(passage.heading).content if passage.heading else frozenset() for passage in passages]
-    wanted = _wanted(asked, weights, reads)
+    wanted = _wanted(question_read, weights, reads)
     total = sum(wanted.values()) or 1.0
     bm25 = _bm25(wanted, reads)
     best = max(bm25, default=0.0) or 1.0
@@ -175,10 +175,10 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
             "age": passage.age,
             "wanted": min(len(wanted), 12) / 12,
         }
-        row |= _named_signs(asked, read, around | heading)
-        row |= _answer_signs(kind, asked, read)
-        row |= _order_signs(asked, read, wanted)
-        row |= _mood_signs(asked, read)
+        row |= _named_signs(question_read, read, around | heading)
+        row |= _answer_signs(kind, question_read, read)
+        row |= _order_signs(question_read, read, wanted)
+        row |= _mood_signs(question_read, read)
         if known:
             own = passage.likeness if passage.likeness is not None else sum(known) / len(known)
             row |= {"compared by meaning": 1.0, "likeness": own}
@@ -186,25 +186,25 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
     return rows
 
 
-def _wanted(asked: _Read, weights: Weights, reads: Sequence[_Read]) -> dict[str, float]:
+def _wanted(question: _Read, weights: Weights, reads: Sequence[_Read]) -> dict[str, float]:
     """Return the weight of each content stem of the question: rare ones, and ones of few passages, weigh more."""
     count = len(reads) or 1
-    found = {}
-    for name in asked.content:
+    wanted = {}
+    for name in question.content:
         among = sum(name in read.content for read in reads)
-        found[name] = max(
+        wanted[name] = max(
             _LEAST_WEIGHT, weights.rarity(name) * (0.6 + 0.4 * log((count + 1) / (among + 0.5)) / log(2 * count + 2))
         )
-    return found
+    return wanted
 
 
 def _bm25(wanted: Mapping[str, float], reads: Sequence[_Read]) -> list[float]:
     mean = (sum(len(read.stems) for read in reads) / len(reads) if reads else 0.0) or 1.0
-    found = []
+    scores = []
     for read in reads:
         counts = Counter(read.stems)
         shrunk = _K1 * (1 - _B + _B * len(read.stems) / mean)
-        found.append(
+        scores.append(
             sum(
                 weight
                 * max(counts[name], name in read.content)
@@ -213,30 +213,30 @@ def _bm25(wanted: Mapping[str, float], reads: Sequence[_Read]) -> list[float]:
                 for name, weight in wanted.items()
             )
         )
-    return found
+    return scores
 
 
-def _named_signs(asked: _Read, read: _Read, near: frozenset[str]) -> dict[str, float]:
-    lacking_names = asked.names - read.content
-    lacking_numbers = asked.numbers - read.numbers
+def _named_signs(question: _Read, read: _Read, near: frozenset[str]) -> dict[str, float]:
+    lacking_names = question.names - read.content
+    lacking_numbers = question.numbers - read.numbers
     return {
-        "names": min(len(asked.names), 4) / 4,
+        "names": min(len(question.names), 4) / 4,
         "lacks a name": float(bool(lacking_names)),
         "lacks a name around": float(bool(lacking_names - near)),
-        "names lacking": len(lacking_names) / len(asked.names) if asked.names else 0.0,
+        "names lacking": len(lacking_names) / len(question.names) if question.names else 0.0,
         "lacks a number": float(bool(lacking_numbers)),
         "lacks a year": float(any(_YEAR.match(number) for number in lacking_numbers)),
-        "holds a year asked": float(any(_YEAR.match(number) for number in asked.numbers & read.numbers)),
-        "lacks an extreme": float(bool((_EXTREMES & asked.lowered) - read.lowered)),
+        "holds a year asked": float(any(_YEAR.match(number) for number in question.numbers & read.numbers)),
+        "lacks an extreme": float(bool((_EXTREMES & question.lowered) - read.lowered)),
     }
 
 
-def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
+def _answer_signs(kind: str, question: _Read, read: _Read) -> dict[str, float]:
     """Return features for new words of the kind asked for in the sentence."""
-    new_names = read.names - asked.content
-    new_numbers = read.numbers - asked.numbers
-    new = read.content - asked.content
-    found = {
+    new_names = read.names - question.content
+    new_numbers = read.numbers - question.numbers
+    new = read.content - question.content
+    signs = {
         "new": min(len(new), 20) / 20,
         "new names": min(len(new_names), 4) / 4,
         "length": min(len(read.tokens), 60) / 60,
@@ -244,7 +244,7 @@ def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
     fits = {
         "who": bool(new_names) or bool(_PERSONS & read.lowered),
         "whose": bool(new_names),
-        "when": any(number[0].isdigit() for number in new_numbers) or bool((_TIMES - asked.lowered) & read.lowered),
+        "when": any(number[0].isdigit() for number in new_numbers) or bool((_TIMES - question.lowered) & read.lowered),
         "where": bool(new_names) and bool(_PLACES & read.lowered),
         "why": bool(_REASONS & read.lowered),
         "many": bool(new_numbers),
@@ -252,41 +252,43 @@ def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
         "how": bool(_WAYS & read.lowered),
     }
     if kind in fits:
-        found[f"fits {kind}" if fits[kind] else f"does not fit {kind}"] = 1.0
-        found["fits" if fits[kind] else "does not fit"] = 1.0
+        signs[f"fits {kind}" if fits[kind] else f"does not fit {kind}"] = 1.0
+        signs["fits" if fits[kind] else "does not fit"] = 1.0
     if kind == "when" and any(_YEAR.match(number) for number in new_numbers):
-        found["new year"] = 1.0
-    return found
+        signs["new year"] = 1.0
+    return signs
 
 
-def _order_signs(asked: _Read, read: _Read, wanted: Mapping[str, float]) -> dict[str, float]:
+def _order_signs(question: _Read, read: _Read, wanted: Mapping[str, float]) -> dict[str, float]:
     """Return features for the distance and order of the question's words in the sentence."""
     first: dict[str, int] = {}
     for place, found_stem in enumerate(read.stems):
         if found_stem in wanted:
             first.setdefault(found_stem, place)
-    places = [first[found_stem] for found_stem in asked.stems if found_stem in first]
-    pairs = list(pairwise(asked.stems))
-    said = set(pairwise(read.stems))
+    places = [first[found_stem] for found_stem in question.stems if found_stem in first]
+    pairs = list(pairwise(question.stems))
+    said_pairs = set(pairwise(read.stems))
     content_pairs = [pair for pair in pairs if pair[0] in wanted and pair[1] in wanted]
-    found = {
-        "pairs": sum(pair in said for pair in pairs) / len(pairs) if pairs else 0.0,
-        "content pairs": sum(pair in said for pair in content_pairs) / len(content_pairs) if content_pairs else 0.0,
-        "broken pairs": float(sum(pair not in said and {*pair} <= read.content for pair in content_pairs) > 0),
+    signs = {
+        "pairs": sum(pair in said_pairs for pair in pairs) / len(pairs) if pairs else 0.0,
+        "content pairs": sum(pair in said_pairs for pair in content_pairs) / len(content_pairs)
+        if content_pairs
+        else 0.0,
+        "broken pairs": float(sum(pair not in said_pairs and {*pair} <= read.content for pair in content_pairs) > 0),
     }
     if len(places) > 1:
-        found["in order"] = sum(one < two for one, two in pairwise(places)) / (len(places) - 1)
-        found["dense"] = len(places) / (max(places) - min(places) + 1)
-    triples = list(zip(asked.stems, asked.stems[1:], asked.stems[2:], strict=False))
-    told = set(zip(read.stems, read.stems[1:], read.stems[2:], strict=False))
-    found["triples"] = sum(triple in told for triple in triples) / len(triples) if triples else 0.0
-    return found
+        signs["in order"] = sum(one < two for one, two in pairwise(places)) / (len(places) - 1)
+        signs["dense"] = len(places) / (max(places) - min(places) + 1)
+    triples = list(zip(question.stems, question.stems[1:], question.stems[2:], strict=False))
+    said_triples = set(zip(read.stems, read.stems[1:], read.stems[2:], strict=False))
+    signs["triples"] = sum(triple in said_triples for triple in triples) / len(triples) if triples else 0.0
+    return signs
 
 
-def _mood_signs(asked: _Read, read: _Read) -> dict[str, float]:
-    asks_not, says_not = bool(_NEGATIONS & asked.lowered), bool(_NEGATIONS & read.lowered)
+def _mood_signs(question: _Read, read: _Read) -> dict[str, float]:
+    asks_not, says_not = bool(_NEGATIONS & question.lowered), bool(_NEGATIONS & read.lowered)
     return {
         "negated otherwise": float(asks_not != says_not),
         "asks negated": float(asks_not),
-        "only possible": float(bool(_MODALS & read.lowered) and not _MODALS & asked.lowered),
+        "only possible": float(bool(_MODALS & read.lowered) and not _MODALS & question.lowered),
     }

@@ -47,33 +47,35 @@ def is_phatic(sentence: str) -> bool:
 
     A request to forget something that it does not name counts too.
     """
-    found = words(sentence)
+    sentence_words = words(sentence)
     if _FORGETS_UNNAMED.match(sentence.strip()):
         return True
-    if not found:
+    if not sentence_words:
         return bool(sentence.strip())
-    if len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
+    if len(sentence_words) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
-    if " ".join(found) in _SET_PHRASES or _is_choice(found):
+    if " ".join(sentence_words) in _SET_PHRASES or _is_choice(sentence_words):
         return True
-    if found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found):
+    if sentence_words[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in sentence_words):
         return True
-    return _is_reaction(found, sentence)
+    return _is_reaction(sentence_words, sentence)
 
 
-def _is_reaction(found: Sequence[str], sentence: str) -> bool:
+def _is_reaction(sentence_words: Sequence[str], sentence: str) -> bool:
     """Return whether a sentence is thanks or an interjection that names nothing: "Thanks, that saved me an hour"."""
-    first = _DRAWN_OUT.sub(r"\1", found[0])
-    is_short = not _INTERJECTIONS.isdisjoint((first, found[0])) and len(found) <= _EXCLAIMED_MAX
-    is_thanks = not _THANKS.isdisjoint(found[:2])
+    first = _DRAWN_OUT.sub(r"\1", sentence_words[0])
+    is_short = not _INTERJECTIONS.isdisjoint((first, sentence_words[0])) and len(sentence_words) <= _EXCLAIMED_MAX
+    is_thanks = not _THANKS.isdisjoint(sentence_words[:2])
     if _NAMED.search(sentence.strip()) or not (is_short or is_thanks):
         return False
-    return _OWNERS.isdisjoint(found) or not _MEANS_ANSWER.isdisjoint(found[1:3])
+    return _OWNERS.isdisjoint(sentence_words) or not _MEANS_ANSWER.isdisjoint(sentence_words[1:3])
 
 
-def _is_choice(found: Sequence[str]) -> bool:
+def _is_choice(sentence_words: Sequence[str]) -> bool:
     """Return whether words only choose among things named before: "The second one", "Both of them, please"."""
-    return not CHOICES.isdisjoint(found) and all(word in CHOICES | _POINTERS | _ASSENTS for word in found)
+    return not CHOICES.isdisjoint(sentence_words) and all(
+        word in CHOICES | _POINTERS | _ASSENTS for word in sentence_words
+    )
 
 
 def is_assent(sentence: str) -> bool:
@@ -89,11 +91,11 @@ def small_talk_reply(message: str) -> str | None:
         return None
     if _FORGETS_UNNAMED.match(message.strip()):
         return _REPLIES["forgets_unnamed"]
-    found = set(words(message))
-    if not found:
+    message_words = set(words(message))
+    if not message_words:
         return _REPLIES["wordless"]
-    if found & _THANKS:
+    if message_words & _THANKS:
         return _REPLIES["thanks"]
-    if found & _FAREWELLS or {"see", "you"} <= found:
+    if message_words & _FAREWELLS or {"see", "you"} <= message_words:
         return _REPLIES["farewell"]
-    return _REPLIES["greeting"] if found & _GREETINGS else _REPLIES["assent"]
+    return _REPLIES["greeting"] if message_words & _GREETINGS else _REPLIES["assent"]

@@ -32,7 +32,7 @@ class _Said:
     before: str | None = None
     speaker: str | None = None
     lead: str | None = None
-    asked: str | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,8 @@ class Statement(_Said):
     """One sentence of a unit.
 
     `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
-    with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `asked` is
-    the question that it answers. `replaces` is the earlier statement that this one corrects with a new value.
+    with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `question`
+    is what it answers. `replaces` is the earlier statement that this one corrects with a new value.
     """
 
     entry: EvidenceEntry
@@ -78,7 +78,7 @@ class _Part:
 
     text: str
     speaker: str | None = None
-    asked: str | None = None
+    question: str | None = None
     lead: str | None = None
 
 
@@ -87,18 +87,18 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 
     A summary only repeats its parts and names headings, so it is used only if none of its parts was found.
     """
-    found: dict[tuple[str, ...], Statement] = {}
+    statements: dict[tuple[str, ...], Statement] = {}
     given = list(entries)
     for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
         for statement in _of_unit(entry):
-            found.setdefault(_identity(statement), statement)
-    return list(found.values())
+            statements.setdefault(_identity(statement), statement)
+    return list(statements.values())
 
 
 def _identity(statement: Statement) -> tuple[str, ...]:
     """Return the key by which repeats are found: the words, the antecedents of pronouns, and the heading."""
     unit = statement.entry.unit
-    above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
+    above = (unit.section_title or unit.title or "", statement.lead or "", statement.question or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
     return (*said, *above)
 
@@ -122,44 +122,44 @@ def _said_in(
     asks = is_task_request if unit_type == UTTERANCE else asks_reader
     parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
     parts = [part for part in parts if part.text.rstrip(".") != title]
-    found: list[_Said] = []
+    all_said: list[_Said] = []
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
         parsed = read(plain)
         meant = antecedents.resolve(parsed, _quoted(part))
-        found.append(
+        all_said.append(
             _Said(
                 text=_quoted(part),
                 plain=plain if not said.is_claim else part.text,
                 reading=read(in_full(plain, parsed, meant) if not said.is_claim else part.text),
                 position=position,
                 voiced=said,
-                before=_told_before(meant, _quoted(part), found),
+                before=_told_before(meant, _quoted(part), all_said),
                 speaker=part.speaker,
                 lead=part.lead,
-                asked=_question_of(part, title),
+                question=_question_of(part, title),
             )
         )
-    return tuple(found)
+    return tuple(all_said)
 
 
-def _told_before(meant: Mapping[int, Mention], text: str, found: Sequence[_Said]) -> str | None:
+def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:
     """Return the text to quote before a sentence so that its first pronoun is clear.
 
     It is the sentence with the antecedent, after the text that this sentence needs itself.
     """
     named_in = next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", text)), None)
-    if not found or not _BY_PRONOUN.match(text):
+    if not earlier or not _BY_PRONOUN.match(text):
         return named_in
-    named_in = named_in or found[-1].text
-    before = next((item.before for item in found if item.text == named_in), None)
+    named_in = named_in or earlier[-1].text
+    before = next((item.before for item in earlier if item.text == named_in), None)
     return f"{before} {named_in}" if before and _BY_PRONOUN.match(named_in) else named_in
 
 
 def _question_of(part: _Part, title: str | None) -> str | None:
     """Return the question that a statement answers, in the third person: a speaker's, or the heading above it."""
-    utterance = utterance_of(part.asked) if part.asked else None
+    utterance = utterance_of(part.question) if part.question else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
     return title if (title or "").endswith(QUESTION_MARKS) else None
@@ -180,17 +180,17 @@ def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
 
 def _utterances(text: str) -> Iterable[_Part]:
     """Return the statements of a reply; the first one has the question before it."""
-    asked: str | None = None
+    question: str | None = None
     for line in text.split("\n"):
         utterance = utterance_of(line)
         if utterance is None:
             continue
         for sentence in sentences(utterance.said):
             if sentence.endswith(QUESTION_MARKS):
-                asked = line
+                question = line
                 continue
-            yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)
-            asked = None
+            yield _Part(text=sentence, speaker=utterance.speaker, question=question)
+            question = None
 
 
 def _items(lines: Sequence[str]) -> Iterable[_Part]:

@@ -123,18 +123,18 @@ def verb_forms(word: str) -> frozenset[str]:
     """
     if word in lexicon.AUXILIARIES or word in lexicon.BE_FORMS or word in lexicon.HAVE_FORMS or not word.isalpha():
         return frozenset()
-    found = set()
+    forms = set()
     if word in COMMON_VERBS:
-        found.add("base")
+        forms.add("base")
         if word in _SAME_PAST:
-            found.add("past")
+            forms.add("past")
     if word in S_FORMS:
-        found.add("s")
+        forms.add("s")
     if word in lexicon.PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST):
-        found.add("past")
+        forms.add("past")
     if word.endswith("ing") and len(word) > 4 and word not in _NOT_ING:
-        found.add("ing")
-    return frozenset(found)
+        forms.add("ing")
+    return frozenset(forms)
 
 
 def names_time(head: str) -> bool:

@@ -79,8 +79,8 @@ def words(text: str) -> list[str]:
 @TextCache  # cached: a turn needs the words of its message, its evidence and its plugins many times
 def _words(text: str) -> tuple[str, ...]:
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
-    found = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
-    return tuple(word for word in found if word)
+    stripped = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
+    return tuple(word for word in stripped if word)
 
 
 def _content_words(text: str) -> Iterator[str]:
@@ -128,8 +128,8 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
         return True
     line = text[max(0, start - _BEFORE_CHARS) : start]
     following = text[end : end + _AFTER_CHARS].lstrip()
-    found = re.search(r"(?<![\w.])[\w.]+$", line[-24:])
-    last = found.group().lower() if found else ""
+    match = re.search(r"(?<![\w.])[\w.]+$", line[-24:])
+    last = match.group().lower() if match else ""
     if last in _ALWAYS_PROTECTED:
         return False
     continues = following[:1].islower() or following[:1].isdigit()
@@ -207,9 +207,9 @@ def measure_terms(question: str) -> tuple[str, ...]:
     Args:
         question: without its "how" if that only marks the question.
     """
-    asked = {(match["how"] or match["noun"]).lower() for match in _MEASURE_ASKED.finditer(question)}
-    found = [word for noun, others in MEASURES.items() if asked & {noun, *others} for word in (noun, *others)]
-    return unique_terms(" ".join(found))
+    named = {(match["how"] or match["noun"]).lower() for match in _MEASURE_ASKED.finditer(question)}
+    related = [word for noun, others in MEASURES.items() if named & {noun, *others} for word in (noun, *others)]
+    return unique_terms(" ".join(related))
 
 
 _OTHER_SPELLINGS = {word: [other for other in group if other != word] for group in SPELLINGS for word in group}

@@ -15,37 +15,37 @@ from mrpvm.english.text import words
 _MESSAGES_MAX = 2
 
 
-def later_of(told: Statement, question: str, statements: Sequence[Statement]) -> list[Statement]:
+def later_of(earlier: Statement, question: str, statements: Sequence[Statement]) -> list[Statement]:
     """Return the later statements of the same person that may have changed the fact, in order.
 
     Such a statement gives the same thing another value of the same kind (a number, a time, a colour), or names the fact
     again. Whether it really is a change is not decided: both statements are shown.
     """
-    if told.is_of_document or told.speaker:
+    if earlier.is_of_document or earlier.speaker:
         return []
     ordered = sorted(statements, key=lambda item: item.order)
     behind = [
         item
-        for item in ordered[ordered.index(told) + 1 :][:CORRECTED_REACH]
-        if _told_at(item) != _told_at(told) and not item.is_of_document and of_same_voice(item, told)
+        for item in ordered[ordered.index(earlier) + 1 :][:CORRECTED_REACH]
+        if _told_at(item) != _told_at(earlier) and not item.is_of_document and of_same_voice(item, earlier)
     ]
-    asked, before = read(question), read(told.plain)
-    about = _About.of(asked, before)
-    found: list[list[Statement]] = []
+    parsed_question, before = read(question), read(earlier.plain)
+    about = _About.of(parsed_question, before)
+    messages: list[list[Statement]] = []
     is_on_it = True  # the next statement may refer to the thing by a pronoun
-    for before_it, item in pairwise((told, *behind)):
-        if found and found[-1] == [before_it] and _told_at(before_it) == _told_at(item):
-            found[-1].append(item)  # a later part of the same message
+    for before_it, item in pairwise((earlier, *behind)):
+        if messages and messages[-1] == [before_it] and _told_at(before_it) == _told_at(item):
+            messages[-1].append(item)  # a later part of the same message
             continue
         said = read(item.plain)
         is_on_it = about.is_named_in(said) or (is_on_it and _refers_back(said))
-        if not is_on_it or _is_of_other_case(asked, said):
+        if not is_on_it or _is_of_other_case(parsed_question, said):
             continue
-        goes_on = bool(found) and found[-1][-1] is before_it and _refers_back(said)
+        goes_on = bool(messages) and messages[-1][-1] is before_it and _refers_back(said)
         names_answer = any(_names(said, phrase) for phrase in about.answers)
-        if goes_on or names_answer or _has_other_value(told.plain, item.plain):
-            found.append([item])
-    return [item for message in found[-_MESSAGES_MAX:] for item in message]
+        if goes_on or names_answer or _has_other_value(earlier.plain, item.plain):
+            messages.append([item])
+    return [item for message in messages[-_MESSAGES_MAX:] for item in message]
 
 
 def _told_at(item: Statement) -> str:
@@ -63,12 +63,12 @@ class _About:
     answers: Sequence[Phrase]
 
     @classmethod
-    def of(cls, asked: Sentence, told: Sentence) -> "_About":
-        clauses = [clause for clause in told.clauses if asked.senses & _senses(clause)] or told.clauses
+    def of(cls, question: Sentence, earlier: Sentence) -> "_About":
+        clauses = [clause for clause in earlier.clauses if question.senses & _senses(clause)] or earlier.clauses
         said = [phrase for phrase in _named(clauses) if not _is_value(phrase)]
         counted = [phrase for phrase in said if numbers_in(phrase)]
-        no_things = {clause.verb for clause in told.clauses} | {phrase.head for phrase in counted}
-        named = (phrase for phrase in (*said, *_named(asked.clauses)) if not _is_value(phrase))
+        no_things = {clause.verb for clause in earlier.clauses} | {phrase.head for phrase in counted}
+        named = (phrase for phrase in (*said, *_named(question.clauses)) if not _is_value(phrase))
         subjects = [clause.subject for clause in clauses if clause.subject]
         return cls(
             subjects=subjects,
@@ -77,7 +77,7 @@ class _About:
             answers=[
                 phrase
                 for phrase in said
-                if not (numbers_in(phrase) or phrase.senses <= asked.senses)
+                if not (numbers_in(phrase) or phrase.senses <= question.senses)
                 and (phrase.is_name or phrase not in subjects)
             ],
         )
@@ -91,13 +91,13 @@ class _About:
         return not is_of_others and any(_names(said, phrase) for phrase in self.counted)
 
 
-def _is_of_other_case(asked: Sentence, said: Sentence) -> bool:
+def _is_of_other_case(question: Sentence, said: Sentence) -> bool:
     """Return whether a question is about other circumstances than a sentence: "on weekdays" and "on Sundays"."""
-    wanted, given = ([item for clause in each.clauses for item in clause.modifiers] for each in (asked, said))
+    wanted, given = ([item for clause in each.clauses for item in clause.modifiers] for each in (question, said))
     return any(
-        word == other and not numbers_in(told) and phrase.senses.isdisjoint(told.senses)
+        word == other and not numbers_in(stated) and phrase.senses.isdisjoint(stated.senses)
         for word, phrase in wanted
-        for other, told in given
+        for other, stated in given
     )
 
 
@@ -138,12 +138,12 @@ def _may_be_same(one: Phrase, other: Phrase) -> bool:
     return left <= right or right <= left
 
 
-def _has_other_value(told: str, later: str) -> bool:
+def _has_other_value(earlier: str, later: str) -> bool:
     """Return whether the later sentence has another value of the same kind than the earlier one."""
     for shape in VALUE_SHAPES:  # the number in a date is not another number
-        before, after = ({found[0].lower() for found in shape.finditer(text)} for text in (told, later))
+        before, after = ({match[0].lower() for match in shape.finditer(text)} for text in (earlier, later))
         if before and after:
             return bool(after - before)
-        told, later = (shape.sub("", text) for text in (told, later))
-    one, other = (COLOURS & set(words(text.lower())) for text in (told, later))
+        earlier, later = (shape.sub("", text) for text in (earlier, later))
+    one, other = (COLOURS & set(words(text.lower())) for text in (earlier, later))
     return bool(one and other - one)

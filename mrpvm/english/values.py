@@ -118,31 +118,30 @@ def _unit_of(token: str) -> str:
 
 def asked_with_how(text: str) -> str:
     """Return "what is the width of it" as "how wide is it", and other questions unchanged."""
-    asked = _ASKED.match(" ".join(text.split()))
-    return f"How {MEASURED_BY[asked['noun'].lower()]} {asked['be']} {asked['thing']}" if asked else text
+    match = _ASKED.match(" ".join(text.split()))
+    return f"How {MEASURED_BY[match['noun'].lower()]} {match['be']} {match['thing']}" if match else text
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     """Return all phrases after the verb with their prepositions, with members of enumerations separated."""
-    found = [("", item) for phrase in clause.objects for item in phrase.members]
-    found += [(word, item) for word, phrase in clause.modifiers for item in phrase.members]
-    return found
+    governed = [*(("", phrase) for phrase in clause.objects), *clause.modifiers]
+    return [(word, item) for word, phrase in governed for item in phrase.members]
 
 
 def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
     """Return the times; questions such as "until when" only accept times after such a preposition."""
     wanted = limits(limit) if limit else frozenset[str]()
-    found = [
+    texts = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
         if is_time(phrase, word, parsed) and (not limit or word in wanted)
     ]
-    return found if limit else found + [word for word in clause.adverbs if word in _TIME_ADVERBS]
+    return texts if limit else texts + [word for word in clause.adverbs if word in _TIME_ADVERBS]
 
 
 def places(clause: Clause, parsed: Sentence) -> list[str]:
     """Return the phrases that name a place."""
-    found = [
+    texts = [
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers
         if word in PLACE_PREPOSITIONS and not (word == "to" and clause.verb in GIVEN)
@@ -150,7 +149,7 @@ def places(clause: Clause, parsed: Sentence) -> list[str]:
         and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
         and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
     ]  # fmt: skip
-    return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
+    return texts + [word for word in clause.adverbs if word in PLACE_ADVERBS]
 
 
 def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
@@ -167,14 +166,14 @@ def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
 
 def colours(clause: Clause, parsed: Sentence) -> list[str]:
     """Return the colours after the verb, without those of another thing: "painted red", "is long and green"."""
-    found = []
+    texts = []
     for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
         before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
         is_last = not is_nominal(following) or following in lexicon.COLOURS or following in lexicon.TIME_WORDS
         opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in lexicon.COLOURS
         if parsed.tokens[place] in lexicon.COLOURS and is_last and opens:
-            found.append(parsed.surfaces[place])
-    return found
+            texts.append(parsed.surfaces[place])
+    return texts
 
 
 _BEFORE_COLOUR = lexicon.word_class("and , in dark light bright pale all entirely completely")
@@ -182,7 +181,7 @@ _BEFORE_COLOUR = lexicon.word_class("and , in dark light bright pale all entirel
 
 def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> list[str]:
     """Return numbers with a unit of a kind; if `measure` ("high", "long") is given, only values of this measure."""
-    found = [
+    measured = [
         phrase
         for word, phrase in phrases_of(clause)
         if word != "by"  # by how much it changes
@@ -199,8 +198,8 @@ def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> 
             for phrase in clause.objects
             if clause.verb == sense("be") and is_number(phrase.head_text) and _is_somebody(clause.subject)
         ]
-        found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
-    return [parsed.text_of(phrase) for phrase in found]
+        measured = aged + [phrase for phrase in measured if {"old", "age", "aged"} & set(parsed.tokens)]
+    return [parsed.text_of(phrase) for phrase in measured]
 
 
 def _is_somebody(subject: Phrase | None) -> bool:
@@ -209,19 +208,19 @@ def _is_somebody(subject: Phrase | None) -> bool:
 
 def frequencies(clause: Clause, parsed: Sentence) -> list[str]:
     """Return how often something is done."""
-    found = [
+    texts = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
         if word in ("per", "once", "twice")
         or phrase.head_text == "times"
         or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
     ]
-    return found + [word for word in clause.adverbs if word in _EVERY]
+    return texts + [word for word in clause.adverbs if word in _EVERY]
 
 
 def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
     """Return the numbers before a counted noun."""
-    found = []
+    numbers = []
     phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]
     for _, phrase in phrases:
         for item in phrase.members:
@@ -230,10 +229,10 @@ def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
             tokens = parsed.tokens[item.start : item.end + 1]
             number = [token for token in tokens if is_number(token)]
             if number or item.determiner == "no":
-                found.append(" ".join(number) or "no")
-    return found
+                numbers.append(" ".join(number) or "no")
+    return numbers
 
 
-def limits(asked: str) -> frozenset[str]:
+def limits(preposition: str) -> frozenset[str]:
     """Return the prepositions of times that answer "by when", "until when" and "from when"."""
-    return _LIMITS.get(asked, frozenset((asked,)))
+    return _LIMITS.get(preposition, frozenset((preposition,)))

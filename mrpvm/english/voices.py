@@ -29,10 +29,10 @@ class Correction:
 
 def correction_in(text: str) -> Correction | None:
     """Return the text of a marked correction without its marker; None for other sentences."""
-    if found := _MARKED.match(text):
-        return correction_in(found["said"]) or Correction(found["said"])
-    if found := _NOT_BUT.match(text):
-        return Correction(found["said"], found["denied"])
+    if match := _MARKED.match(text):
+        return correction_in(match["said"]) or Correction(match["said"])
+    if match := _NOT_BUT.match(text):
+        return Correction(match["said"], match["denied"])
     return None
 
 
@@ -71,8 +71,8 @@ def voiced(text: str) -> Voiced:
     said, denied = text, frozenset[str]()
     for form in (_ACCORDING, None, _QUOTING, None, _THAT):
         if form is None:
-            if found := correction_in(said):
-                said, is_marked, denied = found.said, True, denied | read(found.denied).senses
+            if correction := correction_in(said):
+                said, is_marked, denied = correction.said, True, denied | read(correction.denied).senses
         elif match := form.match(said):
             said = match["said"]
             voice = voice or frozenset(word.sense for word in read(match["voice"]).words if word.is_core)

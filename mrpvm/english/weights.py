@@ -53,11 +53,11 @@ def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float
 @cache
 def learned() -> Weights:
     """Return the weights that the server uses."""
-    found = json.loads(PATH.read_text(encoding="utf-8"))
+    stored = json.loads(PATH.read_text(encoding="utf-8"))
     return Weights(
-        words=Model(**found["words"]),
-        meaning=Model(**found["meaning"]),
-        quoted=found["quoted"],
-        counts=found["counts"],
-        paragraph_count=found["paragraph_count"],
+        words=Model(**stored["words"]),
+        meaning=Model(**stored["meaning"]),
+        quoted=stored["quoted"],
+        counts=stored["counts"],
+        paragraph_count=stored["paragraph_count"],
     )

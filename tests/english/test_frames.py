@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrpvm.english.asking import asked_by
+from mrpvm.english.asking import query_of
 from mrpvm.english.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from mrpvm.english.parsing import read
 from mrpvm.english.structure import Clause, Phrase, Sentence
@@ -71,7 +71,7 @@ def test_a_passive_tells_agent_and_patient() -> None:
     ],
 )
 def test_a_question_is_a_clause_with_a_gap(text: str, wants: str, gap: str) -> None:
-    asked = asked_by(text)
+    asked = query_of(text)
     assert asked is not None
     assert (asked.wants, asked.gap) == (wants, gap)
 
@@ -89,7 +89,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     parsed = read(text)
     assert all(item.verb for item in parsed.clauses)
     for skipped in range(3):
-        asked_by(text, skipped_verbs=skipped)
+        query_of(text, skipped_verbs=skipped)
 
 
 def test_a_number_before_a_last_and_is_read() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
-from mrpvm.english.asking import asked_by
+from mrpvm.english.asking import query_of
 from mrpvm.english.coreference import as_asked, context_before, roles_of
 from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
 from mrpvm.english.parsing import read
@@ -53,8 +53,8 @@ def subject_of(text: str) -> str | None:
         return None
     named = _NAMED.search(text)
     shown = _bare(named["about"] or named["quoted"]) if named else ""
-    told = _asked_of(text) if _is_question(text) else _told_of(text)
-    subjects = (shown if len(shown.split()) <= _MOST_WORDS else None, told, _longest_name(text))
+    topic = _asked_of(text) if _is_question(text) else _told_of(text)
+    subjects = (shown if len(shown.split()) <= _MOST_WORDS else None, topic, _longest_name(text))
     return next((subject for subject in subjects if subject and REFERRING.isdisjoint(words_of(subject))), None)
 
 
@@ -107,14 +107,14 @@ def _bare(text: str) -> str:
 
 def _asked_of(text: str) -> str | None:
     """Return what a question is about: its subject, or what it names first where the subject is a pronoun."""
-    asked, parsed = asked_by(text), as_asked(text)
-    for _, phrase in roles_of(asked.clause) if asked else ():
-        found = _bare(parsed.text_of(phrase))
-        if not phrase.pronoun and not names_time(phrase.head_text) and found and found in text:
-            whole = _bare(text[text.index(found) :])  # "the rate on the notes"
-            is_of_thing = asked is not None and asked.clause.verb == "be" and not asked.clause.objects
+    query, parsed = query_of(text), as_asked(text)
+    for _, phrase in roles_of(query.clause) if query else ():
+        named = _bare(parsed.text_of(phrase))
+        if not phrase.pronoun and not names_time(phrase.head_text) and named and named in text:
+            whole = _bare(text[text.index(named) :])  # "the rate on the notes"
+            is_of_thing = query is not None and query.clause.verb == "be" and not query.clause.objects
             is_plain = len(whole.split()) <= _MOST_WORDS and REFERRING.isdisjoint(words_of(whole))
-            return whole if is_of_thing and is_plain else found
+            return whole if is_of_thing and is_plain else named
     return None
 
 

@@ -53,8 +53,8 @@ def _refusal(evidence: Evidence) -> str:
     """Return the text of a group without an answer: a reply to small talk, an acknowledgement, or the refusal."""
     reply = small_talk_reply(evidence.intent.target)
     if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
-        told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
-        reply = UNDERSTOOD_REPLY if any(entry.store == "current-turn" for entry in told) else None
+        entries = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
+        reply = UNDERSTOOD_REPLY if any(entry.store == "current-turn" for entry in entries) else None
     return reply or NO_CONTEXT_TEXT
 
 
@@ -73,18 +73,18 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 def _acknowledge(evidence: Evidence) -> rendering.Rendered | None:
     """Return the first statements of the message, from this turn's own units, and note if there were more."""
-    told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
-    if not told:
+    statements = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
+    if not statements:
         return None
-    if gone := taken_back(told[0].text):
+    if gone := taken_back(statements[0].text):
         return rendering.sentences_text(
-            [replace(told[0], text=f"{gone[:1].upper()}{gone[1:]}.")], opening=FORGOTTEN_OPENING
+            [replace(statements[0], text=f"{gone[:1].upper()}{gone[1:]}.")], opening=FORGOTTEN_OPENING
         )
-    unit = told[0].entry.unit
+    unit = statements[0].entry.unit
     if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
-        return rendering.sentences_text([replace(told[0], text=unit.procedure)], opening=NOTED_OPENING)
-    first = rendering.sentences_text(told[:_SENTENCE_LIMIT], opening=NOTED_OPENING)
-    return replace(first, text=f"{first.text} And the rest.") if len(told) > _SENTENCE_LIMIT else first
+        return rendering.sentences_text([replace(statements[0], text=unit.procedure)], opening=NOTED_OPENING)
+    first = rendering.sentences_text(statements[:_SENTENCE_LIMIT], opening=NOTED_OPENING)
+    return replace(first, text=f"{first.text} And the rest.") if len(statements) > _SENTENCE_LIMIT else first
 
 
 class _Answerer:
@@ -92,12 +92,12 @@ class _Answerer:
 
     def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
         self.forms = forms
-        asked = voiced(evidence.intent.target)
-        by_voice = asked.is_attributed
+        voiced_question = voiced(evidence.intent.target)
+        by_voice = voiced_question.is_attributed
         self.is_of_before = asks_of_before(evidence.intent.target)
         statements = without_corrected(restated(statements_of(evidence.entries)), keeps_former=self.is_of_before)
-        self.statements = _said_by(asked.voice, statements) if by_voice else statements
-        self.asked = asked.said if by_voice else evidence.intent.target
+        self.statements = _said_by(voiced_question.voice, statements) if by_voice else statements
+        self.question = voiced_question.said if by_voice else evidence.intent.target
         self.context = evidence.intent.context
         self.reason = "refused: no sentence was given"
         self.is_composed = False
@@ -107,19 +107,18 @@ class _Answerer:
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
-        meant = with_meant(self.asked, self.context) if self.context else self.asked
-        if open_pronoun(self.asked) and meant == self.asked:
-            told = self._ordered(request_of(self.asked), discourse)
-            return told or self._framed(replied(self.asked, discourse))
-        wordings = dict.fromkeys([meant] if open_pronoun(self.asked) else [self.asked, meant])
+        meant = with_meant(self.question, self.context) if self.context else self.question
+        if open_pronoun(self.question) and meant == self.question:
+            return self._ordered(request_of(self.question), discourse) or self._framed(
+                replied(self.question, discourse)
+            )
+        wordings = dict.fromkeys([meant] if open_pronoun(self.question) else [self.question, meant])
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
     def _found(self, wording: str, discourse: Discourse) -> rendering.Rendered | None:
         request = request_of(wording)
-        if told := self._ordered(request, discourse):
-            return told
-        if found := self._framed(framed_answer(wording, discourse)):
-            return found
+        if rendered := self._ordered(request, discourse) or self._framed(framed_answer(wording, discourse)):
+            return rendered
         return self._composed(request, discourse) if request is not None and not request.is_ordered else None
 
     def _ordered(self, request: Request | None, discourse: Discourse) -> rendering.Rendered | None:
@@ -127,48 +126,48 @@ class _Answerer:
         return self._composed(request, discourse) if request is not None and request.is_ordered else None
 
     def _composed(self, request: Request, discourse: Discourse) -> rendering.Rendered | None:
-        found = composed(request, discourse)
-        told = self._told_together(_within(found, request.sentences)) if found else None
-        if told:
+        composition = composed(request, discourse)
+        rendered = self._told_together(_within(composition, request.sentences)) if composition else None
+        if rendered:
             self.is_composed = True
             self.reason = f"the cited sentences belong to the {request.kind} that was asked for"
-        return told
+        return rendered
 
-    def _told_together(self, found: Composed) -> rendering.Rendered | None:
-        if found.kind == "steps" and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
-            return rendering.steps_text(found.statements)
-        if found.kind != "comparison":
-            return self._told(found.statements, is_long=found.kind != "list")
+    def _told_together(self, composition: Composed) -> rendering.Rendered | None:
+        if composition.kind == "steps" and len(composition.statements) > _SENTENCE_LIMIT and not self.forms:
+            return rendering.steps_text(composition.statements)
+        if composition.kind != "comparison":
+            return self._told(composition.statements, is_long=composition.kind != "list")
         if "table" in self.forms:
-            rows = [(name, item.text, item) for name, items in found.groups.items() for item in items]
+            rows = [(name, item.text, item) for name, items in composition.groups.items() for item in items]
             return rendering.table_text(rows, ("Subject", "Statement"))
         if "json" in self.forms:
-            return rendering.json_text(" ".join(item.text for item in found.statements), found.statements)
-        return rendering.comparison_text(found.groups)
+            return rendering.json_text(" ".join(item.text for item in composition.statements), composition.statements)
+        return rendering.comparison_text(composition.groups)
 
-    def _framed(self, found: Framed | Refusal) -> rendering.Rendered | None:
+    def _framed(self, answer: Framed | Refusal) -> rendering.Rendered | None:
         """Return the answer by the roles of clauses, and note what decided."""
-        if isinstance(found, Refusal):
-            self.reason = found.reason
+        if isinstance(answer, Refusal):
+            self.reason = answer.reason
             return None
-        self.reason = found.reason
-        if found.is_undecided:
-            marks = rendering.sentences_text(found.statements)
+        self.reason = answer.reason
+        if answer.is_undecided:
+            marks = rendering.sentences_text(answer.statements)
             return rendering.Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
-        later = later_of(found.statements[0], self.asked, self.statements) if not self.is_of_before else []
-        if later and (found.verdict is not None or {"one_word", "yes_no"} & set(self.forms)):
+        later = later_of(answer.statements[0], self.question, self.statements) if not self.is_of_before else []
+        if later and (answer.verdict is not None or {"one_word", "yes_no"} & set(self.forms)):
             self.reason = MAY_HAVE_CHANGED
             return None
         if later:
             self.reason = f"{self.reason}; {LATER}"
-            shown = [replace(item, before=None) for item in later if item not in found.statements]
+            shown = [replace(item, before=None) for item in later if item not in answer.statements]
             marked = [replace(item, text=f"Later: {item.text}") for item in shown[:1]]
-            return self._told([*found.statements, *marked, *shown[1:]], is_long=True, values=found.values)
-        if found.verdict is not None:
-            return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
-        if "one_word" in self.forms and found.values:
-            return rendering.value_text(_last_word(found.values[0]), found.statements)
-        return self._told(found.statements, values=found.values)
+            return self._told([*answer.statements, *marked, *shown[1:]], is_long=True, values=answer.values)
+        if answer.verdict is not None:
+            return self._rendered_verdict(is_yes=answer.verdict, statement=answer.statements[0])
+        if "one_word" in self.forms and answer.values:
+            return rendering.value_text(_last_word(answer.values[0]), answer.statements)
+        return self._told(answer.statements, values=answer.values)
 
     def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> rendering.Rendered:
         word = "Yes" if is_yes else "No"
@@ -180,10 +179,10 @@ class _Answerer:
         return rendering.sentences_text([statement], opening="" if says_it else f"{word}.")
 
     def _told(
-        self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
+        self, statements: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
     ) -> rendering.Rendered | None:
         """Return statements in the output form; None if there are none or they do not fit the form."""
-        unique = list({(item.before, item.text): item for item in reversed(found)}.values())[::-1]
+        unique = list({(item.before, item.text): item for item in reversed(statements)}.values())[::-1]
         if not unique or {"one_word", "yes_no"} & set(self.forms):
             return None
         if "json" in self.forms:

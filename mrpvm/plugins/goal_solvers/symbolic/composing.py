@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.discourse import Discourse, Premise
 from mrpvm.english.lexicon import pattern
 from mrpvm.english.parsing import read
 from mrpvm.english.requests import Kind, Request, senses_of
@@ -53,23 +53,23 @@ def composed(request: Request, discourse: Discourse) -> Composed | None:
     if request.kind == "comparison" and len(request.things) > 1:
         groups = _comparison(request, text)
         return Composed(kind="comparison", groups=groups) if groups else None
-    found = _found(request, text)
-    return Composed(kind=request.kind, groups={"": found}) if found else None
+    statements = _found(request, text)
+    return Composed(kind=request.kind, groups={"": statements}) if statements else None
 
 
 def related(request: Request, discourse: Discourse) -> list[Statement]:
     """Return the statements closest to a request, with those linked to them, whether or not they can meet it."""
     text = _Text(discourse)
-    return text.told(_connected(request, text, _closest_sources(request, text))) if request.wanted else []
+    return text.statements_at(_connected(request, text, _closest_sources(request, text))) if request.wanted else []
 
 
 class _Text:
     """Statements in the order of their sources, and the rarity of their words."""
 
     def __init__(self, discourse: Discourse) -> None:
-        self.items = [told.statement for told in discourse.told]
-        self.said = [_said(told) for told in discourse.told]
-        self._parsed = [told.parsed for told in discourse.told]
+        self.items = [premise.statement for premise in discourse.premises]
+        self.said = [_said(premise) for premise in discourse.premises]
+        self._parsed = [premise.parsed for premise in discourse.premises]
         self._counts = Counter(word for said in self.said for word in said)
 
     def weight(self, word: str) -> float:
@@ -109,8 +109,8 @@ class _Text:
     def contrasts(self, place: int, things: Sequence[frozenset[str]]) -> bool:
         """Return whether each thing is the subject of its own clause: "Tomas grinds rye and Vera grinds spelt"."""
         subjects = [clause.subject.senses for clause in self._parsed[place].clauses if clause.subject]
-        found = [next((at for at, senses in enumerate(subjects) if thing <= senses), -1) for thing in things]
-        return -1 not in found and len(set(found)) == len(things)
+        places = [next((at for at, senses in enumerate(subjects) if thing <= senses), -1) for thing in things]
+        return -1 not in places and len(set(places)) == len(things)
 
     def goes_on(self, place: int) -> bool:
         """Return whether a statement continues the one before it."""
@@ -129,7 +129,7 @@ class _Text:
         is_next = other - one == 1 and is_one_text
         return max(_NEXT * is_next, _LINKED * self.are_linked(one, other))
 
-    def told(self, places: Iterable[int]) -> list[Statement]:
+    def statements_at(self, places: Iterable[int]) -> list[Statement]:
         """Return the statements at these places in the order of the text."""
         return [self.items[place] for place in sorted(set(places))]
 
@@ -138,11 +138,11 @@ class _Text:
         return [place for place, said in enumerate(self.said) if wanted <= said and said - wanted]
 
 
-def _said(told: Told) -> frozenset[str]:
+def _said(premise: Premise) -> frozenset[str]:
     """Return the senses of a statement's words, of its pronouns' antecedents, and of its introduction and title."""
-    meant = (phrase.senses for phrase in told.meant.values())
-    above = (told.statement.lead, told.statement.entry.unit.title)
-    return told.statement.reading.senses.union(*meant, *(read(text).senses for text in above if text))
+    meant = (phrase.senses for phrase in premise.meant.values())
+    above = (premise.statement.lead, premise.statement.entry.unit.title)
+    return premise.statement.reading.senses.union(*meant, *(read(text).senses for text in above if text))
 
 
 def _first_words(statement: Statement) -> frozenset[str]:
@@ -164,7 +164,7 @@ def _found(request: Request, text: _Text) -> list[Statement]:
     if not request.is_ordered:
         return []
     sources = [source for source in _closest_sources(request, text) if _is_known(request, text, source)]
-    return text.told(_connected(request, text, sources))
+    return text.statements_at(_connected(request, text, sources))
 
 
 def _connected(request: Request, text: _Text, sources: Sequence[list[int]]) -> list[int]:
@@ -268,7 +268,8 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
         alone = [place for place in about if not others & text.said[place]]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
         going_on = [place + 1 for place in alone if text.goes_on(place + 1) and place + 1 not in about]
-        groups[name] = text.told(list(dict.fromkeys((*contrasting, *leading, *alone, *going_on, *about)))[:limit])
+        chosen = list(dict.fromkeys((*contrasting, *leading, *alone, *going_on, *about)))[:limit]
+        groups[name] = text.statements_at(chosen)
     return groups if len(groups) >= 2 and all(groups.values()) else {}
 
 
@@ -284,15 +285,15 @@ def _told_of(request: Request, text: _Text) -> list[int]:
     """Return the places of statements from the conversation: all, those about a thing, or those of the asker about
     himself with their continuations.
     """
-    found: list[int] = []
+    places: list[int] = []
     for place, item in enumerate(text.items):
         is_meant = request.wanted <= text.said[place] and (
             not request.is_of_asker or _FIRST_PERSON.search(item.text) is not None
         )
-        goes_on = place - 1 in found and text.goes_on(place)
+        goes_on = place - 1 in places and text.goes_on(place)
         if not item.is_of_document and (is_meant or goes_on):
-            found.append(place)
-    return found
+            places.append(place)
+    return places
 
 
 def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:

@@ -66,14 +66,14 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
         return replace(group, reason=group.reason or "the grammar found the statement")
     if group.answer_markdown != NO_CONTEXT_TEXT:
         return group
-    found = candidates_of(evidence.intent.target, evidence.entries)
-    if not found:
+    candidates = candidates_of(evidence.intent.target, evidence.entries)
+    if not candidates:
         return replace(group, reason=group.reason or "no sentence was found that shares a word with it")
     weights = learned()
-    ranked = score(evidence.intent.target, [item.passage for item in found], weights)
-    best = found[ranked[0].place]
+    ranked = score(evidence.intent.target, [item.passage for item in candidates], weights)
+    best = candidates[ranked[0].place]
     sure = ranked[0].probability
-    model = model_of([item.passage for item in found], weights)
+    model = model_of([item.passage for item in candidates], weights)
     needed = model.stated
     doubt = _against_stating(evidence, best, sure, needed)
     if doubt is None:
@@ -86,9 +86,9 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             confidence=round(sure, 2),
             reason=f"{SCORER} ({sure:.2f}, needed {needed:.2f}): {_signs(ranked[0], model)}",
         )
-    asked, context = evidence.intent.target, evidence.intent.context
-    words = words_asked(with_meant(asked, context) if context else asked)
-    shown = _quotable(found, ranked, weights, frozenset(words)) if quotes else []
+    question, context = evidence.intent.target, evidence.intent.context
+    words = words_asked(with_meant(question, context) if context else question)
+    shown = _quotable(candidates, ranked, weights, frozenset(words)) if quotes else []
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
     shown += _told_later(evidence, shown)
@@ -101,7 +101,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
 
 
 def _quotable(
-    found: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights, words: frozenset[str]
+    candidates: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights, words: frozenset[str]
 ) -> list[Candidate]:
     """Return the sentences to quote, best first: those of texts with a sentence that shares enough with the question.
 
@@ -111,33 +111,32 @@ def _quotable(
         words: the words of the question by their senses: "mother" is "mum".
     """
     on_topic = {
-        found[item.place].text_id
+        candidates[item.place].text_id
         for item in ranked
         if item.signs["bm25 whole"] >= weights.quoted
-        or (words and words <= read(found[item.place].passage.text).senses)
+        or (words and words <= read(candidates[item.place].passage.text).senses)
     }
-    shown = [found[item.place] for item in ranked[:_QUOTED_MAX] if found[item.place].text_id in on_topic]
+    shown = [candidates[item.place] for item in ranked[:_QUOTED_MAX] if candidates[item.place].text_id in on_topic]
     return shown if len({candidate.text_id for candidate in shown}) == 1 else shown[:_QUOTED_APART_MAX]
 
 
 def _told_later(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
     """Return later statements on the topic of the closest sentence, unless the question is about the former state."""
-    asked, best = evidence.intent.target, shown[0]
+    question, best = evidence.intent.target, shown[0]
     statements = statements_of(evidence.entries)
-    told = (item for item in statements if (item.unit_id, item.text) == (best.entry.unit.id, best.passage.text))
-    first = None if asks_of_before(asked) else next(told, None)
-    return _unless_shown(later_of(first, asked, statements) if first else [], shown)
+    same = (item for item in statements if (item.unit_id, item.text) == (best.entry.unit.id, best.passage.text))
+    first = None if asks_of_before(question) else next(same, None)
+    return _unless_shown(later_of(first, question, statements) if first else [], shown)
 
 
 def _related(evidence: Evidence, shown: Sequence[Candidate]) -> list[Candidate]:
     """Return what belongs with a quotation, if it was asked to explain, compare, summarise or trace."""
-    asked = evidence.intent.target
-    request = request_of(asked)
+    question = evidence.intent.target
+    request = request_of(question)
     if request is None or not request.is_ordered or request.kind == "steps":
         return []
-    statements = without_corrected(statements_of(evidence.entries), keeps_former=asks_of_before(asked))
-    found = related(request, Discourse(statements))
-    return _unless_shown(found, shown)[: max(0, request.sentences - len(shown))]
+    statements = without_corrected(statements_of(evidence.entries), keeps_former=asks_of_before(question))
+    return _unless_shown(related(request, Discourse(statements)), shown)[: max(0, request.sentences - len(shown))]
 
 
 def _unless_shown(statements: Iterable[Statement], shown: Sequence[Candidate]) -> list[Candidate]:
@@ -165,7 +164,7 @@ def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candi
     statements = statements_of(units)
     kept = set(map(id, without_corrected(statements, keeps_former=asks_of_before(question))))
     gone = {(item.unit_id, item.text) for item in statements if id(item) not in kept}
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
         said = sentences(unit.text)
@@ -177,9 +176,11 @@ def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candi
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
             passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
                               likeness=entry.likeness)  # fmt: skip
-            found.append(Candidate(passage, entry, place))
-    at = {(item.entry.unit.chunk_id, item.entry.unit.unit_index, item.position): item.passage.text for item in found}
-    return [_beside(item, at) for item in found[:_CANDIDATES_MAX]]
+            candidates.append(Candidate(passage, entry, place))
+    at = {
+        (item.entry.unit.chunk_id, item.entry.unit.unit_index, item.position): item.passage.text for item in candidates
+    }
+    return [_beside(item, at) for item in candidates[:_CANDIDATES_MAX]]
 
 
 def _beside(item: Candidate, at: dict[tuple[str, int | None, int], str]) -> Candidate:
@@ -209,9 +210,9 @@ def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: f
     return None
 
 
-def _quoted(group: AnswerGroup, found: Sequence[Candidate], sure: float, reason: str) -> AnswerGroup:
+def _quoted(group: AnswerGroup, candidates: Sequence[Candidate], sure: float, reason: str) -> AnswerGroup:
     """Return the group with the closest passage and its source; sentences are in the order of their source."""
-    shown = sorted(found, key=lambda item: item.order)
+    shown = sorted(candidates, key=lambda item: item.order)
     unit_ids = tuple(dict.fromkeys(item.entry.unit.id for item in shown))
     said = " ".join(f"{item.passage.text} [{unit_ids.index(item.entry.unit.id) + 1}]" for item in shown)
     return replace(

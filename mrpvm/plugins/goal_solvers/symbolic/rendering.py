@@ -36,22 +36,22 @@ def _closed(text: str) -> str:
     return text if text[-1:] in SENTENCE_MARKS + ":" else text + "."
 
 
-def _cited(statement: Statement, citations: Citations, told: set[str]) -> str:
+def _cited(statement: Statement, citations: Citations, quoted: set[str]) -> str:
     """Return a statement with its mark, after the not yet quoted sentences with its pronoun's antecedent."""
     mark = citations.mark(statement.unit_id)
     named = f"{statement.speaker}: "
-    before = [text for text in sentences(statement.before or "") if text not in told]
+    before = [text for text in sentences(statement.before or "") if text not in quoted]
     lead = f"{_closed(' '.join(before))} " if before else ""
     text = statement.text.removeprefix(named) if lead.startswith(named) else statement.text
-    told |= {*before, statement.text}
+    quoted |= {*before, statement.text}
     return f"{lead}{_closed(text)} {mark}"
 
 
 def sentences_text(statements: Iterable[Statement], opening: str = "") -> Rendered:
     """Return the statements, each with its mark; a sentence that a pronoun needs is quoted once before it."""
     citations = Citations()
-    told: set[str] = set()
-    parts = [_cited(statement, citations, told) for statement in statements if statement.text not in told]
+    quoted: set[str] = set()
+    parts = [_cited(statement, citations, quoted) for statement in statements if statement.text not in quoted]
     return Rendered(" ".join([opening, *parts] if opening else parts), tuple(citations.unit_ids))
 
 
@@ -100,6 +100,6 @@ def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
     citations = Citations()
     lines = []
     for name, statements in groups.items():
-        told: set[str] = set()
-        lines.append(f"- **{name}**: {' '.join(_cited(statement, citations, told) for statement in statements)}")
+        quoted: set[str] = set()
+        lines.append(f"- **{name}**: {' '.join(_cited(statement, citations, quoted) for statement in statements)}")
     return Rendered("\n".join(lines), tuple(citations.unit_ids))
