@@ -31,7 +31,7 @@ class Remembered:
     citation: str = ""
 
     @property
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """Return the text as it is in the prompt; evidence says what it is."""
         return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
@@ -66,7 +66,7 @@ def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...
             item for item in confident if item.domain == domain and (domain != EVIDENCE or _bears_on(item, message))
         ]
         ranked = sorted(fitting, key=lambda item: -len(said & _words(item.content)))
-        for text in (item.told for item in ranked[:RECALLED_OF_DOMAIN]):
+        for text in (item.prompt_text for item in ranked[:RECALLED_OF_DOMAIN]):
             if sum(map(len, kept)) + len(text) <= RECALLED_CHARS:
                 kept.append(text)
     return tuple(kept)

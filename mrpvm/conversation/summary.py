@@ -228,7 +228,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
             continue
         if expected >= 0:
             break
-        if any(_says_the_same(weights[number], told) for told in chosen_weights):
+        if any(_says_the_same(weights[number], earlier) for earlier in chosen_weights):
             continue
         chosen_weights.append(weights[number])
         covered |= weights[number].keys()

@@ -62,8 +62,8 @@ class InMemoryKnowledge:
         """Return the evidence units before and after these, the nearest first."""
         places = {item.id: place for place, (item, _) in enumerate(self._units)}
         near = places_beside([places[unit_id] for unit_id in unit_ids if unit_id in places], reach)
-        found = [self._units[place] for place in near if 0 <= place < len(self._units)]
-        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found if item.is_evidence]
+        rows = [self._units[place] for place in near if 0 <= place < len(self._units)]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in rows if item.is_evidence]
 
     def for_plugin(self, plugin_id: str) -> "InMemoryKnowledge":
         """Return the same units with one plugin's artifacts."""

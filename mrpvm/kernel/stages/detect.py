@@ -56,7 +56,7 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
             detection: Detection, admitted: list[Admitted] = admitted, warnings: list[str] = warnings
         ) -> PluginError | None:
             complaint = _admit(run, frame, detection, admitted)
-            warnings += [warning for found in admitted for warning in found.warnings]
+            warnings += [warning for item in admitted for warning in item.warnings]
             return complaint
 
         execution: Execution = yield from call_plugin(
