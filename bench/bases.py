@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import batched, product
 
 from bench.conversation import WORDS
@@ -20,7 +21,7 @@ _REPLACED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Fact:
     """A statement of a base, the question about it, and a word that the right answer contains."""
 
     statement: str
@@ -47,28 +48,24 @@ def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int
     Opening a session is not measured.
     """
     chance = random.Random(5)
-    told = _told(chance)
-    asked = chance.choices(told[: sizes[0]], k=turn_count)
+    facts = _facts(chance)
+    chosen = chance.choices(facts[: sizes[0]], k=turn_count)
     with server.client(_TAKEN_IN_WITHIN_S) as client:
-        bases = [_taken_in(client, told[:size]) for size in sizes]
-        bases.append(_taken_in(client, told[: sizes[-1]], replaced_count=_REPLACED))
+        bases = [_taken_in(client, facts[:size]) for size in sizes]
+        bases.append(_taken_in(client, facts[: sizes[-1]], replaced_count=_REPLACED))
         _wait_until_packed()
-        for batch in batched(asked, _TURNS_A_SESSION, strict=False):
+        for batch in batched(chosen, _TURNS_A_SESSION, strict=False):
             sessions = [(base.requests, client.new_session(base.kb_id)) for base in bases]
             for _, session_id in sessions:
-                client.say(session_id, told[0].question)
-            for found in batch:
+                client.say(session_id, facts[0].question)
+            for fact in batch:
                 sessions.reverse()
                 for requests, session_id in sessions:
-                    requests.send(
-                        server,
-                        lambda session_id=session_id, found=found: client.say(session_id, found.question),  # type: ignore[misc]
-                        found.expected,
-                    )
+                    requests.send(server, partial(client.say, session_id, fact.question), fact.expected)
     return bases
 
 
-def _told(chance: random.Random) -> list[Told]:
+def _facts(chance: random.Random) -> list[Fact]:
     people = [
         f"{first} {last} of office {office}"
         for first, last, office in product(WORDS["first"], WORDS["last"], range(1, _OFFICES + 1))
@@ -76,16 +73,16 @@ def _told(chance: random.Random) -> list[Told]:
     chance.shuffle(people)
     companies = chance.choices(WORDS["company"], k=len(people))
     return [
-        Told(f"{who} works at {company}.", f"Where does {who} work?", company)
+        Fact(f"{who} works at {company}.", f"Where does {who} work?", company)
         for who, company in zip(people, companies, strict=True)
     ]
 
 
-def _taken_in(client: Client, told: Sequence[Told], replaced_count: int = 0) -> Base:
-    name = f"{len(told)} statements, replaced {replaced_count} times"
+def _taken_in(client: Client, facts: Sequence[Fact], replaced_count: int = 0) -> Base:
+    name = f"{len(facts)} statements, replaced {replaced_count} times"
     kb_id = json.loads(client.post("/api/kbs", {"name": name}))["kb_id"]
     for version in range(replaced_count + 1):
-        text = "\n\n".join([f"This is version {version} of the list.", *(found.statement for found in told)])
+        text = "\n\n".join([f"This is version {version} of the list.", *(fact.statement for fact in facts)])
         source = {"name": "people.txt", "source_id": "people", "content": text}
         made = json.loads(client.post(f"/api/kbs/{kb_id}/sources", source))
     return Base(kb_id, made["unitCount"], replaced_count)

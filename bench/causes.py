@@ -37,8 +37,8 @@ class Planted:
     """
 
     kind: str
-    told: tuple[str, ...]
-    asked: str
+    messages: tuple[str, ...]
+    question: str
     expected: str
     unexpected: str = ""
     base: tuple[str, str] | None = None
@@ -54,8 +54,8 @@ _PLACES = (
 WRONG_FACTS = tuple(
     Planted(
         kind="unit",
-        told=(f"The {name} leaves from {wrong}.", "I like tea.", f"The {name} leaves from {right}."),
-        asked=f"Where does the {name} leave from?",
+        messages=(f"The {name} leaves from {wrong}.", "I like tea.", f"The {name} leaves from {right}."),
+        question=f"Where does the {name} leave from?",
         expected=right,
         unexpected=wrong,
     )
@@ -70,8 +70,8 @@ _BASES = (
     ("Price list", "A night in the cabin costs 80 euros.", "How much does a night in the cabin cost?", "80 euros"),
 )
 MISSING_BASES = tuple(
-    Planted(kind="missing-base", told=("I like tea.",), asked=asked, expected=expected, base=(name, says))
-    for name, says, asked, expected in _BASES
+    Planted(kind="missing-base", messages=("I like tea.",), question=question, expected=expected, base=(name, says))
+    for name, says, question, expected in _BASES
 )
 _PAIRS = (
     ("museum", "harbour"), ("library", "castle"), ("tower", "garden"), ("theatre", "market"), ("chapel", "cinema"),
@@ -80,11 +80,11 @@ _PAIRS = (
 CUTS = tuple(
     Planted(
         kind="cut",
-        told=(
+        messages=(
             f"The {one} opens at 9 am.", f"The {other} opens at 6 am.", f"The {one} costs 12 euros.",
             f"The {other} costs 3 euros.", f"When does the {one} open?", "I like tea.",
         ),
-        asked="What does it cost?",
+        question="What does it cost?",
         expected=f"{one} costs 12 euros",
         unexpected=other,
         call={"flags": {"history_max_turns": 1, "enable_history_summarization": False}},
@@ -94,13 +94,13 @@ CUTS = tuple(
 REWRITES = tuple(
     Planted(
         kind="rewrite",
-        told=(
+        messages=(
             f"The {one} opens at 9 am.", f"The {third} opens at 6 am.", f"The {other} costs 2 euros.",
             f"The {place} costs 12 euros.", f"Anna runs the {other}.", f"Tom guards the {place}.",
             f"The {third} has two cranes.", f"The {one} shows old ships.", f"The ships in the {third} are new.",
             f"What does the {place} cost?",
         ),
-        asked=f"So what does it cost, the {other}?",
+        question=f"So what does it cost, the {other}?",
         expected=f"{other} costs 2 euros",
         unexpected=place,
     )
@@ -113,12 +113,12 @@ REWRITES = tuple(
 WRONG_PLUGINS = tuple(
     Planted(
         kind="plugin",
-        told=(says,),
-        asked=asked,
+        messages=(says,),
+        question=question,
         expected=expected,
         call={"choices": Choices(**{stage: plugin_id})},
     )
-    for stage, plugin_id, says, asked, expected in (
+    for stage, plugin_id, says, question, expected in (
         ("goal_solver", "gs-parrot", "My dog is called Rex.", "What is my dog called?", "Rex"),
         (
             "goal_solver",
@@ -140,27 +140,29 @@ _NARROW = {"flags": {"history_max_turns": 1, "enable_history_summarization": Fal
 FURTHER: tuple[Planted, ...] = (
     Planted(
         kind="unit",
-        told=(
+        messages=(
             "The opening ceremony starts at noon on Saturday.", "My sister sings in the choir.",
             "The opening ceremony starts at 2 pm on Saturday.",
         ),
-        asked="When does the opening ceremony start?", expected="noon", unexpected="2 pm",
+        question="When does the opening ceremony start?", expected="noon", unexpected="2 pm",
     ),
     Planted(
         kind="unit",
-        told=("The boiler is inspected in March.", "We had a leak last winter.", "The boiler is inspected in October."),
-        asked="When is the boiler inspected?", expected="March", unexpected="October",
+        messages=(
+            "The boiler is inspected in March.", "We had a leak last winter.", "The boiler is inspected in October.",
+        ),
+        question="When is the boiler inspected?", expected="March", unexpected="October",
     ),
     Planted(
         kind="unit",
-        told=(
+        messages=(
             "Louise teaches at the French Lyceum in Berlin.", "Her brother Martin repairs organs.",
             "Louise teaches at the Huguenot Museum.",
         ),
-        asked="Where does Louise teach?", expected="French Lyceum", unexpected="Museum",
+        question="Where does Louise teach?", expected="French Lyceum", unexpected="Museum",
     ),
     Planted(
-        kind="missing-base", told=("I am writing a school essay.",), asked="When did the oil embargo end?",
+        kind="missing-base", messages=("I am writing a school essay.",), question="When did the oil embargo end?",
         expected="March 1974",
         base=(
             "Oil crisis",
@@ -168,61 +170,65 @@ FURTHER: tuple[Planted, ...] = (
         ),
     ),
     Planted(
-        kind="missing-base", told=("Hello!", "I collect old engines."), asked="Who patented the separate condenser?",
-        expected="James Watt", base=("Steam engines", "James Watt patented the separate condenser in 1769."),
+        kind="missing-base", messages=("Hello!", "I collect old engines."),
+        question="Who patented the separate condenser?", expected="James Watt",
+        base=("Steam engines", "James Watt patented the separate condenser in 1769."),
     ),
     Planted(
         kind="cut",
-        told=(
+        messages=(
             "Ida runs the mill.", "Olaf runs the dairy.", "The mill lies in Lund.", "The dairy lies in Ystad.",
             "Who runs the dairy?", "I like rain.",
         ),
-        asked="Where does it lie?", expected="Ystad", unexpected="Lund", call=_NARROW,
+        question="Where does it lie?", expected="Ystad", unexpected="Lund", call=_NARROW,
     ),
     Planted(
         kind="cut",
-        told=(
+        messages=(
             "Weiss treats hearts.", "Blum treats eyes.", "Weiss works in Bonn.", "Blum works in Kiel.",
             "What does Blum treat?", "I wear glasses.",
         ),
-        asked="Where does she work?", expected="Kiel", unexpected="Bonn", call=_NARROW,
+        question="Where does she work?", expected="Kiel", unexpected="Bonn", call=_NARROW,
     ),
     Planted(
-        kind="plugin", told=("The vaccine protects against measles.",), asked="What does the vaccine protect against?",
-        expected="measles", call={"choices": Choices(goal_solver="gs-parrot")},
+        kind="plugin", messages=("The vaccine protects against measles.",),
+        question="What does the vaccine protect against?", expected="measles",
+        call={"choices": Choices(goal_solver="gs-parrot")},
     ),
     Planted(
-        kind="plugin", told=("The directive was adopted in 2004.", "Two states voted against it."),
-        asked="When was the directive adopted?", expected="2004", call={"choices": Choices(kb="kb-blind")},
-    ),
-    Planted(
-        kind="rewrite",
-        told=("The embargo began in October.", "The strike began in May.", "When did the embargo begin?"),
-        asked="And it, the strike, when did it begin?", expected="May", unexpected="October",
+        kind="plugin", messages=("The directive was adopted in 2004.", "Two states voted against it."),
+        question="When was the directive adopted?", expected="2004", call={"choices": Choices(kb="kb-blind")},
     ),
     Planted(
         kind="rewrite",
-        told=("The library lends 10 books.", "The school lends 4 books.", "How many books does the library lend?"),
-        asked="How many does it lend at the school?", expected="4 books", unexpected="10 books",
+        messages=("The embargo began in October.", "The strike began in May.", "When did the embargo begin?"),
+        question="And it, the strike, when did it begin?", expected="May", unexpected="October",
     ),
     Planted(
         kind="rewrite",
-        told=(
+        messages=("The library lends 10 books.", "The school lends 4 books.", "How many books does the library lend?"),
+        question="How many does it lend at the school?", expected="4 books", unexpected="10 books",
+    ),
+    Planted(
+        kind="rewrite",
+        messages=(
             "The museum is closed on Monday.", "The gallery is closed on Tuesday.", "When is the museum closed?",
         ),
-        asked="When is it closed, the gallery?", expected="Tuesday", unexpected="Monday",
+        question="When is it closed, the gallery?", expected="Tuesday", unexpected="Monday",
     ),
     Planted(
         kind="rewrite",
-        told=(
+        messages=(
             "The queen opened the bridge in 1964.", "The mayor opened the tunnel in 1971.", "Who opened the bridge?",
         ),
-        asked="And who opened it, the tunnel?", expected="mayor", unexpected="queen",
+        question="And who opened it, the tunnel?", expected="mayor", unexpected="queen",
     ),
     Planted(
         kind="rewrite",
-        told=("Paula runs the bakery.", "The bakery opens at 5 am.", "The mill opens at 9 am.", "Who runs the bakery?"),
-        asked="When does it open?", expected="5 am", unexpected="9 am",
+        messages=(
+            "Paula runs the bakery.", "The bakery opens at 5 am.", "The mill opens at 9 am.", "Who runs the bakery?",
+        ),
+        question="When does it open?", expected="5 am", unexpected="9 am",
         call={"flags": {"enable_query_rewriting": False}},
     ),
 )  # fmt: skip
@@ -254,8 +260,8 @@ class _Blind:
         self.descriptor = _descriptor("kb-plugin", "kb-blind")
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        found = zip(request.intents, request.decomposed, request.profiles, strict=True)
-        evidence = (Evidence(intent=one, decomposed=two, profile=three, sufficient=True) for one, two, three in found)
+        rows = zip(request.intents, request.decomposed, request.profiles, strict=True)
+        evidence = (Evidence(intent=one, decomposed=two, profile=three, sufficient=True) for one, two, three in rows)
         return Retrieval(status="success", evidence=tuple(evidence))
 
     def on_session_event(self, event: LifecycleEvent) -> str:
@@ -285,7 +291,7 @@ def planted(talk: Callable[..., ExplainabilityTurn], case: Planted) -> Iterator[
     if case.kind == "plugin":
         added = {(item.descriptor.type, item.descriptor.id): item for item in (_Parrot(), _Blind())}
     with patch.object(registry.installed, "_plugins", {**registry.installed._plugins, **added}):
-        yield talk(*case.told, case.asked, **case.call)
+        yield talk(*case.messages, case.question, **case.call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

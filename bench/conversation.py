@@ -33,27 +33,27 @@ def conversation(seed: int) -> Iterator[Said]:
     """
     chance = random.Random(seed)
     untold = list(facts(chance))
-    told: list[tuple[str, str]] = []
+    answerable: list[tuple[str, str]] = []
     for does in cycle(("tell", "ask", "tell", "ask", "tell and ask")):
         parts, expected = [], None
         if "ask" in does:
-            question, expected = chance.choice(told)
+            question, expected = chance.choice(answerable)
             parts.append(question)
         if "tell" in does:
             if not untold:
                 return
             statement, its_question, value = untold.pop()
-            told.append((its_question, value))
+            answerable.append((its_question, value))
             parts.insert(0, statement)
         yield Said(" ".join(parts), expected)
 
 
 def facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
     """Return the facts in random order, each as statement, question and value."""
-    found = [
+    pairs = [
         (fact, " ".join(words)) for fact in _FACTS for words in product(*(WORDS[word_kind] for word_kind in fact[2]))
     ]
-    chance.shuffle(found)
-    for (statement, question, _, value_kind), subject in found:
+    chance.shuffle(pairs)
+    for (statement, question, _, value_kind), subject in pairs:
         value = chance.choice(WORDS[value_kind])
         yield statement.format(subject, value), question.format(subject), value

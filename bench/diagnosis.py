@@ -63,10 +63,10 @@ def diagnosed() -> tuple[int, int]:
     for message in _TOLD:
         run_turn(session, TurnCall(message=message))
     turn = run_turn(session, TurnCall(message="When does the museum open?")).turn
-    asked = turn_of(project, session.session_id, turn.request_id)
+    stored = turn_of(project, session.session_id, turn.request_id)
     expected = Expectation(should_contain="midnight")
-    found = start_diagnosis(asked, expected, USUAL_BOUNDS, Author(name="bench"), wait_ms=60_000)
-    return found.tried_count, (found.result or {})["duration_ms"]
+    experiment = start_diagnosis(stored, expected, USUAL_BOUNDS, Author(name="bench"), wait_ms=60_000)
+    return experiment.tried_count, (experiment.result or {})["duration_ms"]
 
 
 def bisected(turn_count: int) -> tuple[int, int]:
@@ -87,12 +87,12 @@ def bisected(turn_count: int) -> tuple[int, int]:
         message = "The kitchen opens at 7 am." if number == told_at else "What is the capital of Mars?"
         run_turn(session, TurnCall(message=message))
     last = run_turn(session, TurnCall(message="When does the kitchen open?")).turn
-    asked = turn_of(project, session.session_id, last.request_id)
+    stored = turn_of(project, session.session_id, last.request_id)
     started = time.perf_counter()
-    found = start_bisect(asked, Expectation(), Author(name="bench"), wait_ms=60_000)
-    if (found.result or {}).get("number") != told_at:
-        raise AssertionError(f"The turn {told_at} was not found: {found.result}")
-    return found.tried_count, round((time.perf_counter() - started) * 1000)
+    experiment = start_bisect(stored, Expectation(), Author(name="bench"), wait_ms=60_000)
+    if (experiment.result or {}).get("number") != told_at:
+        raise AssertionError(f"The turn {told_at} was not found: {experiment.result}")
+    return experiment.tried_count, round((time.perf_counter() - started) * 1000)
 
 
 def causes_found(name: str) -> tuple[int, int, list[str], int, int]:
@@ -117,14 +117,14 @@ def causes_found(name: str) -> tuple[int, int, list[str], int, int]:
         turn = run_turn(session, TurnCall(message=messages[-1], **call)).turn
         return turn_of(project, session.session_id, turn.request_id)
 
-    found = []
+    searches = []
     for case in getattr(causes, name):
         with causes.planted(talk, case) as turn:
-            found.append(causes.searched(turn, case))
-    right = [each for each in found if each.is_right]
-    missed = [f"{each.case.kind}: {each.case.asked}" for each in found if not each.is_right]
+            searches.append(causes.searched(turn, case))
+    right = [each for each in searches if each.is_right]
+    missed = [f"{each.case.kind}: {each.case.question}" for each in searches if not each.is_right]
     clicks = max(each.clicks or 0 for each in right)
-    return len(right), len(found), missed, clicks, max(each.trial_count for each in found)
+    return len(right), len(searches), missed, clicks, max(each.trial_count for each in searches)
 
 
 def main() -> None:
@@ -146,8 +146,8 @@ def main() -> None:
     print(f"{'trials of a diagnosis, and its ms':42}{trial_count:>12}{diagnosis_ms:>9,}")
     print(f"{f'trials to bisect {given.bisected:,} turns, and ms':42}{bisect_count:>12}{bisect_ms:>9,}")
     for name, (right_count, case_count, missed, clicks, most_trials) in planted.items():
-        told = "planted" if name == "CASES" else "later"
-        print(f"{f'causes found first, of those {told}':42}{right_count:>12}{case_count:>9}")
+        origin = "planted" if name == "CASES" else "later"
+        print(f"{f'causes found first, of those {origin}':42}{right_count:>12}{case_count:>9}")
         print(f"{'clicks to the answer, and trials, at most':42}{clicks:>12}{most_trials:>9}")
         for case in missed:
             print(f"  not first: {case}")

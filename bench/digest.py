@@ -60,25 +60,25 @@ WAYS: Mapping[str, Callable[[Lines, int], str]] = {
 
 def report(directory: Path) -> Iterator[str]:
     """Return the lines of the report."""
-    found = [
-        (lines, asked)
+    conversations = [
+        (lines, answers)
         for path in sorted(directory.glob("locomo*.json"))
         for conversation in json.loads(path.read_text())["conversations"]
-        if (lines := _lines(conversation)) and (asked := _asked(conversation))
+        if (lines := _lines(conversation)) and (answers := _asked(conversation))
     ]
-    if not found:
+    if not conversations:
         yield f"digest over {directory.name}: skipped, the directory holds no locomo*.json with answers"
         return
-    count = sum(len(asked) for _, asked in found)
-    yield f"digest over {directory.name}: {count} answers of {len(found)} conversations"
+    count = sum(len(answers) for _, answers in conversations)
+    yield f"digest over {directory.name}: {count} answers of {len(conversations)} conversations"
     yield f"{'words of answers told, within words of':42}" + "".join(f"{budget:>9,}" for budget in BUDGETS)
     for name, way in WAYS.items():
-        told = {budget: _recall(found, way, budget) for budget in BUDGETS}
-        figures = "".join(f"{recall:>9.3f}" for recall in told.values())
-        reached = ">=" if told[TARGET_BUDGET] >= TARGET else "<"
+        recalls = {budget: _recall(conversations, way, budget) for budget in BUDGETS}
+        figures = "".join(f"{recall:>9.3f}" for recall in recalls.values())
+        reached = ">=" if recalls[TARGET_BUDGET] >= TARGET else "<"
         goal = f"   {TARGET_BUDGET:,} words {reached} {TARGET:.2f}" if way is _summary else ""
         yield f"  {name:40}{figures}{goal}"
-    whole = _recall(found, lambda lines, words: " ".join(line for _, line in lines), 0)
+    whole = _recall(conversations, lambda lines, words: " ".join(line for _, line in lines), 0)
     yield f"  {'everything that was said':40}{whole:>9.3f}"
 
 
@@ -92,11 +92,13 @@ def _asked(conversation: Mapping[str, Any]) -> list[set[str]]:
     return [words for item in of_kind if (words := content(str(item.get("answer", ""))))]
 
 
-def _recall(found: Sequence[tuple[Lines, list[set[str]]]], way: Callable[[Lines, int], str], words_told: int) -> float:
+def _recall(
+    conversations: Sequence[tuple[Lines, list[set[str]]]], way: Callable[[Lines, int], str], words_told: int
+) -> float:
     recalls = []
-    for lines, asked in found:
-        told = content(way(lines, words_told))
-        recalls += [len(words & told) / len(words) for words in asked]
+    for lines, answers in conversations:
+        digest_words = content(way(lines, words_told))
+        recalls += [len(words & digest_words) / len(words) for words in answers]
     return mean(recalls)
 
 

@@ -131,11 +131,11 @@ def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], floa
     chance, weights, began = random.Random(0), _weights(), time.process_time()
     resolved, times = list[float](), list[float]()
     for _ in range(QUERIES + 10):
-        asked = {terms(word)[0]: 1.0 for word in _words(chance, weights, TERMS_A_QUERY)}
+        query = {terms(word)[0]: 1.0 for word in _words(chance, weights, TERMS_A_QUERY)}
         start = time.perf_counter()
         knowledge = SessionKnowledge(EffectiveView.of_layer(base.head))
         resolved.append((time.perf_counter() - start) * 1000)
-        times.append(_timed(lambda: knowledge.search(asked, 10)))  # noqa: B023 (called at once)
+        times.append(_timed(lambda: knowledge.search(query, 10)))  # noqa: B023 (called at once)
     return resolved[10:], times[10:], (time.process_time() - began) / len(times) * 1000
 
 

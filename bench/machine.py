@@ -44,11 +44,11 @@ def machine_cost(rounds: int) -> MachineCost:
 
 
 def _ask_at_every_level(seed: int, levels: dict[int, LevelCost]) -> None:
-    told = list(islice(facts(random.Random(seed)), SESSION_UNITS))
+    session_facts = list(islice(facts(random.Random(seed)), SESSION_UNITS))
     with EvaluatedSession() as session:
-        for statement, _, _ in told:
+        for statement, _, _ in session_facts:
             session.say(statement)
-        for _, question, _ in told:
+        for _, question, _ in session_facts:
             for level, cost in levels.items():
                 began = time.process_time()
                 outcome = session.say(question, level)

@@ -97,7 +97,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.state import read_state
 
-    session, call, found, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
+    session, call, sizes, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
     flags = Flags()
     for count, pair in enumerate(islice(_pairs(), max(exchanges)), 1):
         append_messages(session, pair)
@@ -119,11 +119,11 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
         if count in exchanges:
             summarised = tokens(flags)
             window = tokens(replace(flags, enable_history_summarization=False))
-            found[count] = ContextSize(summarised, window, -(-chars // 4))
-    return found
+            sizes[count] = ContextSize(summarised, window, -(-chars // 4))
+    return sizes
 
 
 def _pairs() -> Iterator[list[dict[str, str]]]:
-    told = cycle([statement for statement, _, _ in islice(facts(random.Random(7)), 5_000)])
+    texts = cycle([statement for statement, _, _ in islice(facts(random.Random(7)), 5_000)])
     while True:
-        yield [{"role": role, "content": " ".join(islice(told, _MESSAGE_FACTS))} for role in ("user", "assistant")]
+        yield [{"role": role, "content": " ".join(islice(texts, _MESSAGE_FACTS))} for role in ("user", "assistant")]

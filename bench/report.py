@@ -91,10 +91,10 @@ class Report:
             name = f"turn on a base of {base.unit_count:,} units{replaced}"
             yield _figures(name, base.requests, median(base.requests.cpu_ms))
         small, *_, large, replaced_often = (base.requests for base in self.bases)
-        for name, found in (("large base", large), ("replaced base", replaced_often)):
-            latency = median(found.wall_ms) / median(small.wall_ms)
+        for name, requests in (("large base", large), ("replaced base", replaced_often)):
+            latency = median(requests.wall_ms) / median(small.wall_ms)
             yield _ratio(f"{name} / small base, latency p50", latency, _verdict(latency, _BASE_TARGET))
-            yield _ratio(f"{name} / small base, CPU", median(found.cpu_ms) / median(small.cpu_ms))
+            yield _ratio(f"{name} / small base, CPU", median(requests.cpu_ms) / median(small.cpu_ms))
 
     def _ratios(self) -> Iterator[str]:
         cpu = floor_ratio(self.turns, self.floor)
@@ -108,8 +108,8 @@ class Report:
         yield _ratio("bytes stored a turn, last tenth / fifth", last / middle, _verdict(last / middle, _STORED_TARGET))
         yield _ratio("bytes stored a turn, last tenth / first", last / first, "retrieval finds less in a new session")
         asking = (self.turns, self.deep, self.shallow, *(base.requests for base in self.bases))
-        right, asked = (sum(getattr(requests, f"{kind}_count") for requests in asking) for kind in ("right", "asked"))
-        yield f"{'questions answered rightly':42}{right:>9} of {asked}"
+        right, total = (sum(getattr(requests, f"{kind}_count") for requests in asking) for kind in ("right", "asked"))
+        yield f"{'questions answered rightly':42}{right:>9} of {total}"
 
 
 def floor_ratio(turns: Requests, floor: Requests) -> float:

@@ -49,8 +49,8 @@ class ServerProcess:
         for line in self._process.stdout:
             if link := re.search(r"/login/link/\S+", line):
                 self.login_path = link[0]
-            elif found := re.search(r"127\.0\.0\.1:(\d+)", line):
-                self.port = int(found[1])
+            elif address := re.search(r"127\.0\.0\.1:(\d+)", line):
+                self.port = int(address[1])
                 return self
         raise RuntimeError("The server to be measured did not start.")
 

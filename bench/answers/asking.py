@@ -79,7 +79,7 @@ class _WatchedSolver:
             self.requests.append(request)
 
 
-class Asked:
+class WatchedMachine:
     """A machine to ask. As a context manager it ends the machine's threads.
 
     Args:
@@ -102,7 +102,7 @@ class Asked:
             return BalancedKBRetriever(encoder=lambda: None)
         return plugin
 
-    def __enter__(self) -> "Asked":
+    def __enter__(self) -> "WatchedMachine":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -68,7 +68,7 @@ def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
             item["title"],
             item["text"],
             _questions(item.get("questions", ())),
-            tuple(Request(asked["q"], tuple(asked["facts"])) for asked in item["requests"]),
+            tuple(Request(request["q"], tuple(request["facts"])) for request in item["requests"]),
         )
         for item in json.loads(path.read_text(encoding="utf-8"))
     )
@@ -82,9 +82,9 @@ def sampled[Item](items: Sequence[Item], count: int) -> tuple[Item, ...]:
 
 
 def _questions(items: Sequence[dict[str, object]]) -> tuple[Question, ...]:
-    found = []
+    questions = []
     for item in items:
         answers = item["answers"]
         assert isinstance(answers, list)
-        found.append(Question(str(item["q"]).strip(), tuple(map(str, answers))))
-    return tuple(found)
+        questions.append(Question(str(item["q"]).strip(), tuple(map(str, answers))))
+    return tuple(questions)

@@ -6,7 +6,7 @@ from itertools import batched
 from pathlib import Path
 from statistics import median, quantiles
 
-from bench.answers.asking import Asked, Reply, mounted
+from bench.answers.asking import Reply, WatchedMachine, mounted
 from bench.answers.collections import TEXTS, Passage, Question, read_articles, read_requests, read_stories, sampled
 from bench.answers.judging import Tally, holds, outcome_of
 from bench.answers.told import CHANGING, FACTS, noted_shares, read_conversations
@@ -65,13 +65,13 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
             yield "\n=== with embeddings: skipped, the model is not installed (make embeddings)"
             continue
         yield f"\n=== {'by words alone' if mode == 'words' else 'with embeddings'}"
-        with Asked(embeds=mode == "embeddings") as asked:
+        with WatchedMachine(embeds=mode == "embeddings") as machine:
             for name, measure in (
-                ("passages", lambda: _passages(asked, directory, sample, show)),
-                ("articles", lambda: _articles(asked, directory, sample)),
-                ("stories", lambda: _stories(asked, show)),
-                ("requests", lambda: _requests(asked, directory, show)),
-                ("conversations", lambda: _conversations(asked, directory, sample)),
+                ("passages", lambda: _passages(machine, directory, sample, show)),
+                ("articles", lambda: _articles(machine, directory, sample)),
+                ("stories", lambda: _stories(machine, show)),
+                ("requests", lambda: _requests(machine, directory, show)),
+                ("conversations", lambda: _conversations(machine, directory, sample)),
                 ("pairs", lambda mode=mode: _pairs(directory, wanted.pairs, mode)),
             ):
                 if only in (None, name):
@@ -87,14 +87,14 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
         yield from (row.line("words") for row in _suites())
 
 
-def _passages(asked: Asked, directory: Path, sample: int, show: str | None) -> Iterator[Figure | str]:
+def _passages(machine: WatchedMachine, directory: Path, sample: int, show: str | None) -> Iterator[Figure | str]:
     """Yield the figures with a single paragraph in the base."""
     counted, replies = Tally(), []
     for article in read_articles(directory):
         for passage in sampled(article, sample):
-            head = asked.mounted_text(passage.text, "text.txt")
+            head = machine.mounted_text(passage.text, "text.txt")
             for question in sampled(passage.questions, _QUESTIONS_A_PARAGRAPH):
-                reply = asked.ask(question.text, head)
+                reply = machine.ask(question.text, head)
                 counted.add(question, reply)
                 replies.append(reply)
                 if show and outcome_of(question, reply) == show:
@@ -106,14 +106,14 @@ def _passages(asked: Asked, directory: Path, sample: int, show: str | None) -> I
     yield from _times("a paragraph", replies, {"words": 3})
 
 
-def _articles(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
+def _articles(machine: WatchedMachine, directory: Path, sample: int) -> Iterator[Figure | str]:
     """Yield the figures with a whole article in the base, some 200 units."""
     counted, replies = Tally(), []
     for article in read_articles(directory):
-        head = asked.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
+        head = machine.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
         questions = [question for passage in article for question in passage.questions]
         for question in sampled(questions, sample * _QUESTIONS_A_PARAGRAPH // 2):
-            reply = asked.ask(question.text, head)
+            reply = machine.ask(question.text, head)
             counted.add(question, reply)
             replies.append(reply)
     if replies:
@@ -141,17 +141,17 @@ def _times(of: str, replies: Sequence[Reply], must: Mapping[str, float | None]) 
     yield Figure(f"{of}: processor time of a turn, median", median(reply.turn_ms for reply in replies), {}, "ms")
 
 
-def _stories(asked: Asked, show: str | None) -> Iterator[Figure | str]:
+def _stories(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
     stories = read_stories()
     counted, held, asked_for = Tally(), 0, 0
     for story in stories:
-        head = asked.mounted_text(story.text, "story.txt")
+        head = machine.mounted_text(story.text, "story.txt")
         for question in story.questions:
-            reply = asked.ask(question.text, head)
+            reply = machine.ask(question.text, head)
             counted.add(question, reply)
             if show and outcome_of(question, reply) == show:
                 yield _shown(question, reply)
-        composed, lines = _composed(asked, story, head)
+        composed, lines = _composed(machine, story, head)
         held, asked_for = held + composed, asked_for + len(story.requests)
         if show:
             yield from lines
@@ -166,52 +166,56 @@ def _stories(asked: Asked, show: str | None) -> Iterator[Figure | str]:
     yield Figure("stories: requests composed with every expected fact", 6 * held / asked_for, _must(5), "/6")
 
 
-def _requests(asked: Asked, directory: Path, show: str | None) -> Iterator[Figure | str]:
+def _requests(machine: WatchedMachine, directory: Path, show: str | None) -> Iterator[Figure | str]:
     """Yield how many explanations, comparisons, summaries and chains about paragraphs contain every expected fact."""
     held = count = 0
     for passage in read_requests(read_articles(directory)):
-        composed, lines = _composed(asked, passage, asked.mounted_text(passage.text, "text.txt"))
+        composed, lines = _composed(machine, passage, machine.mounted_text(passage.text, "text.txt"))
         held, count = held + composed, count + 1
         if show:
             yield from lines
     if count:
         yield f"paragraphs: {count} requests"
         yield Figure("paragraphs: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
-    yield from _texts(asked, show)
+    yield from _texts(machine, show)
 
 
-def _texts(asked: Asked, show: str | None) -> Iterator[Figure | str]:
+def _texts(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
     """Yield the same of texts by authors who did not know the program, and how often a request they cannot meet is."""
     held = count = misled = unmet = 0
     for text in read_stories(TEXTS):
-        head = asked.mounted_text(text.text, "text.txt")
-        told = replace(text, requests=tuple(request for request in text.requests if request.facts))
-        composed, lines = _composed(asked, told, head)
-        held, count = held + composed, count + len(told.requests)
-        untold = [request.text for request in text.requests if not request.facts]
-        misled += sum(asked.ask(request, head).basis in _ASSERTED for request in untold)
-        unmet += len(untold)
+        head = machine.mounted_text(text.text, "text.txt")
+        answerable = _with_facts(text)
+        composed, lines = _composed(machine, answerable, head)
+        held, count = held + composed, count + len(answerable.requests)
+        unanswerable = [request.text for request in text.requests if not request.facts]
+        misled += sum(machine.ask(request, head).basis in _ASSERTED for request in unanswerable)
+        unmet += len(unanswerable)
         if show:
             yield from lines
     yield f"texts: {count} requests, {unmet} that their text cannot meet"
     yield Figure("texts: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
     yield Figure("texts: requests that cannot be met, yet stated or composed", 100 * misled / unmet, {})
-    held = sum(_held_together(asked, texts) for texts in batched(read_stories(TEXTS), _TEXTS_TOGETHER, strict=False))
+    held = sum(_held_together(machine, texts) for texts in batched(read_stories(TEXTS), _TEXTS_TOGETHER, strict=False))
     yield Figure("texts, six in a base: requests composed with every expected fact", 6 * held / count, {}, "/6")
 
 
-def _held_together(asked: Asked, texts: Sequence[Passage]) -> int:
+def _held_together(machine: WatchedMachine, texts: Sequence[Passage]) -> int:
     """Return how many answers to requests about texts in one base contain every fact."""
-    head = asked.mounted_texts([text.text for text in texts], "text.txt")
-    told = (replace(text, requests=tuple(request for request in text.requests if request.facts)) for text in texts)
-    return sum(_composed(asked, text, head)[0] for text in told)
+    head = machine.mounted_texts([text.text for text in texts], "text.txt")
+    return sum(_composed(machine, _with_facts(text), head)[0] for text in texts)
 
 
-def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:
+def _with_facts(text: Passage) -> Passage:
+    """Return a text with only those requests that it can meet."""
+    return replace(text, requests=tuple(request for request in text.requests if request.facts))
+
+
+def _composed(machine: WatchedMachine, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:
     """Return how many answers to a story's requests contain every fact, and a line for each of the others."""
     held, lines = 0, []
     for request in story.requests:
-        reply = asked.ask(request.text, head)
+        reply = machine.ask(request.text, head)
         said = reply.shown if reply.basis in _ASSERTED else ""
         missing = [fact for fact in request.facts if not holds(said, [fact])]
         held += not missing
@@ -220,7 +224,7 @@ def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, 
     return held, lines
 
 
-def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
+def _conversations(machine: WatchedMachine, directory: Path, sample: int) -> Iterator[Figure | str]:
     """Yield how often the shown turn is one that answers the question."""
     corpora = [
         corpus
@@ -229,15 +233,15 @@ def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figur
         if collection.name == "memory"
         for corpus in collection.corpora
     ]
-    found = asserted = misled = 0
+    gold_count = asserted = misled = 0
     replies: list[Reply] = []
     for corpus in corpora:
         head = mounted(corpus.units)
         for question in sampled(_answerable(corpus), sample * _QUESTIONS_A_PARAGRAPH):
-            reply = asked.ask(question.text, head)
+            reply = machine.ask(question.text, head)
             replies.append(reply)
             is_gold = bool(reply.cited & question.gold)
-            found += is_gold
+            gold_count += is_gold
             asserted += reply.basis in _ASSERTED and is_gold
             misled += reply.basis in _ASSERTED and not is_gold
     if not replies:
@@ -245,7 +249,7 @@ def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figur
         return
     count = len(replies)
     yield f"conversations: {count} questions, {' '.join(str(len(corpus.units)) for corpus in corpora)} turns"
-    yield Figure("conversations: a turn shown is a gold one", 100 * found / count, _must(25))
+    yield Figure("conversations: a turn shown is a gold one", 100 * gold_count / count, _must(25))
     yield Figure("conversations: stated, by a gold turn", 100 * asserted / count, {})
     yield Figure("conversations: stated, by another turn", 100 * misled / count, {})
     yield Figure("conversations: processor time of a turn, median", median(item.turn_ms for item in replies), {}, "ms")
@@ -255,12 +259,12 @@ def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figur
 
 def _pairs(directory: Path, count: int, mode: str) -> Iterator[Figure | str]:
     """Yield how often an unrelated earlier question changes an answer, in real turns."""
-    found = matters(directory)
-    base = mounted_matters(found)
-    yield f"unrelated questions: {count} pairs over {len(found)} texts"
+    all_matters = matters(directory)
+    base = mounted_matters(all_matters)
+    yield f"unrelated questions: {count} pairs over {len(all_matters)} texts"
     plugins = {"words": ("kb-fast",), "embeddings": ("kb-balanced", None)}[mode]
     for kb in plugins:
-        changed = changes(found, base, count, kb)
+        changed = changes(all_matters, base, count, kb)
         by = kb or "plugins as chosen"
         yield Figure(f"unrelated questions: evidence changed, {by}", 100 * changed.evidence, {})
         yield Figure(f"unrelated questions: answer changed, {by}", 100 * changed.answer, {})
@@ -277,7 +281,7 @@ def _told(show: str | None) -> Iterator[str]:
         share = 100 * sum(outcome == wanted for _, outcome in outcomes) / len(outcomes)
         yield Figure(text, share, {}).line("words")
         if show == wanted:
-            yield from (f"  {item.told} {item.question}" for item, outcome in outcomes if outcome == wanted)
+            yield from (f"  {item.messages} {item.question}" for item, outcome in outcomes if outcome == wanted)
     judged = [(item, item.shown()) for item in read_conversations(FACTS)]
     answerable = [(item, shown) for item, shown in judged if item.right is not None]
     right = sum(shown.is_stated and item.holds_right(shown) for item, shown in answerable)
@@ -299,11 +303,11 @@ def _suites() -> Iterator[Figure]:
     """Yield the counts of right, wrong and refused answers in the suites of stories/."""
     directories = (("development", DEVELOPMENT), ("further", FURTHER), ("held out", HELD_OUT))
     runs = {name: run_all(load_suites(directory)) for name, directory in directories}
-    for name, found in runs.items():
-        counts = tally(item for run in found for item in run.judgements)
+    for name, suite_runs in runs.items():
+        counts = tally(item for run in suite_runs for item in run.judgements)
         yield Figure(f"{name}: right of {counts.count}", counts.right, {}, "")
         yield Figure(f"{name}: wrong of {counts.count}", counts.wrong, {}, "")
-    every = tally(item for found in runs.values() for run in found for item in run.judgements)
+    every = tally(item for suite_runs in runs.values() for run in suite_runs for item in run.judgements)
     yield Figure(f"all suites: right of {every.count}", every.right, _must(1017), "")
     yield Figure(f"all suites: wrong of {every.count}", every.wrong, _must(5), "", True)
 

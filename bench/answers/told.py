@@ -34,7 +34,7 @@ class Shown:
 class Conversation:
     """Messages, a question, the right value (None if there is none), and a wrong one: outdated, or of another thing."""
 
-    told: tuple[str, ...]
+    messages: tuple[str, ...]
     question: str
     right: str | None
     wrong: str | None
@@ -47,7 +47,7 @@ class Conversation:
     def shown(self) -> Shown:
         """Return the answer to the question."""
         with EvaluatedSession() as session:
-            for message in (*self.told, self.question):
+            for message in (*self.messages, self.question):
                 answer = session.say(message).answer
         groups = answer.groups if answer else ()
         bases = [basis_of(group) for group in groups]
@@ -82,4 +82,4 @@ def noted_shares() -> dict[str, float]:
                 answer = session.say(item["text"]).answer
             is_noted = any(group.answer_markdown.startswith(NOTED_OPENING) for group in answer.groups if answer)
             noted.setdefault(item["labels"][0], []).append(is_noted)
-    return {kind: 100 * sum(found) / len(found) for kind, found in noted.items()}
+    return {kind: 100 * sum(noted_of_kind) / len(noted_of_kind) for kind, noted_of_kind in noted.items()}

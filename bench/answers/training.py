@@ -71,16 +71,16 @@ def fit(rows: Sequence[Row], targets: Sequence[bool], penalty: float) -> Row:
     names = sorted({name for row in rows for name in row})
     table = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     wanted = np.array(targets, float)
-    found = np.zeros(len(names))
+    fitted = np.zeros(len(names))
     for _ in range(30):
-        expected = 1 / (1 + np.exp(-table @ found))
-        slope = table.T @ (expected - wanted) + penalty * found
+        expected = 1 / (1 + np.exp(-table @ fitted))
+        slope = table.T @ (expected - wanted) + penalty * fitted
         curve = (table * (expected * (1 - expected))[:, None]).T @ table + penalty * np.eye(len(names))
         step = np.linalg.solve(curve, slope)
-        found -= step
+        fitted -= step
         if np.abs(step).max() < 1e-6:
             break
-    return {name: round(float(value), 4) for name, value in zip(names, found, strict=True)}
+    return {name: round(float(value), 4) for name, value in zip(names, fitted, strict=True)}
 
 
 def rank_model(examples: Sequence[Example]) -> Row:
@@ -92,8 +92,8 @@ def rank_model(examples: Sequence[Example]) -> Row:
 
 def ranked(example: Example, rank: Row) -> list[Scored]:
     """Return the sentences, the best first."""
-    found = [Scored(place, probability(rank, row), row) for place, row in enumerate(example.signs)]
-    return sorted(found, key=lambda item: (-item.probability, item.place))
+    scored = [Scored(place, probability(rank, row), row) for place, row in enumerate(example.signs)]
+    return sorted(scored, key=lambda item: (-item.probability, item.place))
 
 
 def sure_model(examples: Sequence[Example]) -> Row:
@@ -188,29 +188,29 @@ def learn(examples: Sequence[Example]) -> Model:
 
 def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool) -> list[Example]:
     """Return what the machine finds for the questions of the directory's articles."""
-    from bench.answers.asking import Asked
+    from bench.answers.asking import WatchedMachine
     from bench.answers.collections import read_articles, sampled
     from bench.answers.judging import holds
     from mrpvm.plugins.goal_solvers.symbolic.quoting import SCORER, candidates_of, may_be_stated
 
-    found = []
-    with Asked(embeds=embeds) as asked:
+    examples = []
+    with WatchedMachine(embeds=embeds) as machine:
         for article in read_articles(directory):
-            whole = asked.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
+            whole = machine.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
             for passage in sampled(article, sample):
-                alone = asked.mounted_text(passage.text, "text.txt")
+                alone = machine.mounted_text(passage.text, "text.txt")
                 for question, head in product(passage.questions, (whole, alone)):
-                    reply = asked.ask(question.text, head)
+                    reply = machine.ask(question.text, head)
                     entries = {
                         entry.unit.id: entry
-                        for request in asked.solver.requests
+                        for request in machine.solver.requests
                         for evidence in request.evidence
                         for entry in evidence.entries
                     }
                     candidates = candidates_of(question.text, tuple(entries.values()))
                     passages = tuple(item.passage for item in candidates)
                     is_grammar = any(not group.reason.startswith(SCORER) for group in reply.groups)
-                    found.append(
+                    examples.append(
                         Example(
                             article=passage.title,
                             is_whole=head is whole,
@@ -225,7 +225,7 @@ def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool)
                             else None,
                         )
                     )
-    return found
+    return examples
 
 
 def main() -> None:

@@ -70,18 +70,18 @@ def matters(directory: Path) -> list[Matter]:
     ]
 
 
-def pairs(found: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
+def pairs(all_matters: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
     """Return pairs of an earlier question and a question about another matter. The pairs are always the same."""
     chance = random.Random(_SEED)
     for _ in range(count):
-        before, asked = chance.sample(found, 2)
-        yield chance.choice(before.questions), chance.choice(asked.questions)
+        before, other = chance.sample(all_matters, 2)
+        yield chance.choice(before.questions), chance.choice(other.questions)
 
 
-def mounted_matters(found: Sequence[Matter]) -> KnowledgeBase:
+def mounted_matters(all_matters: Sequence[Matter]) -> KnowledgeBase:
     """Return a new base that holds the texts of all matters, and everything that plugins derive from it."""
     base = create_base(ensure_default_project(), "unrelated questions")
-    for matter in found:
+    for matter in all_matters:
         load_source(base, Upload(name=f"{matter.name}.txt", data=matter.text.encode()))
         base.refresh_from_db()
     while derive_ahead():
@@ -89,7 +89,7 @@ def mounted_matters(found: Sequence[Matter]) -> KnowledgeBase:
     return base
 
 
-def changes(found: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | None) -> Changes:
+def changes(all_matters: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | None) -> Changes:
     """Return what the earlier questions changed.
 
     Args:
@@ -104,7 +104,7 @@ def changes(found: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | 
         return Got(outcome.answer_text, tuple(entry.unit.id for group in groups for entry in group.evidence))
 
     with override_settings(MRPVM_LEARN=False):
-        both = [(got(asked), got(before, asked)) for before, asked in pairs(found, count)]
+        both = [(got(question), got(before, question)) for before, question in pairs(all_matters, count)]
     return Changes(
         sum(alone.evidence != after.evidence for alone, after in both) / count,
         sum(alone.answer != after.answer for alone, after in both) / count,

@@ -111,9 +111,9 @@ def _faults_of_form(form: str, text: str) -> Iterable[str]:
         yield "is no list"
     most = SENTENCES_MAX.get(form)
     if most is not None:
-        told = sum(len(sentences(_VERDICT.sub("", line))) for line in lines)
-        if told > most:
-            yield f"has {told} sentences"
+        count = sum(len(sentences(_VERDICT.sub("", line))) for line in lines)
+        if count > most:
+            yield f"has {count} sentences"
 
 
 def _context_of(answer: Answer) -> str:

@@ -39,10 +39,10 @@ class Tally:
 
 def run_suite(suite: Suite, variant: Variant = "original") -> SuiteRun:
     """Ask the questions of one variant in one session."""
-    asked = suite.variant(variant)
+    varied = suite.variant(variant)
     with EvaluatedSession() as session:
-        session.load(asked.story, asked.story_name)
-        judgements = tuple(judge(question, session.say(question.input)) for question in asked.questions)
+        session.load(varied.story, varied.story_name)
+        judgements = tuple(judge(question, session.say(question.input)) for question in varied.questions)
     return SuiteRun(suite_id=suite.suite_id, variant=variant, judgements=judgements)
 
 
@@ -53,16 +53,16 @@ def run_all(suites: Iterable[Suite]) -> tuple[SuiteRun, ...]:
 
 def tally(judgements: Iterable[Judgement]) -> Tally:
     """Return the counts of some judgements."""
-    found = list(judgements)
+    judged = list(judgements)
     return Tally(
-        count=len(found),
-        right=sum(item.outcome == "right" for item in found),
-        wrong=sum(item.outcome == "wrong" for item in found),
-        refused=sum(item.outcome == "refused" for item in found),
-        passed=sum(item.passed for item in found),
-        recall=mean(item.recall for item in found) if found else 0.0,
-        precision=mean(item.precision for item in found) if found else 0.0,
-        f1=mean(item.f1 for item in found) if found else 0.0,
+        count=len(judged),
+        right=sum(item.outcome == "right" for item in judged),
+        wrong=sum(item.outcome == "wrong" for item in judged),
+        refused=sum(item.outcome == "refused" for item in judged),
+        passed=sum(item.passed for item in judged),
+        recall=mean(item.recall for item in judged) if judged else 0.0,
+        precision=mean(item.precision for item in judged) if judged else 0.0,
+        f1=mean(item.f1 for item in judged) if judged else 0.0,
     )
 
 

@@ -66,11 +66,11 @@ class RecordedTurn:
         return 1 + sum(len(rows) for rows in listed)
 
 
-def _rows(found: "models.QuerySet[Any] | models.Manager[Any]", *replaced: str) -> list[Row]:
+def _rows(queryset: "models.QuerySet[Any] | models.Manager[Any]", *replaced: str) -> list[Row]:
     """Return the column values of the rows, without the primary key and the columns that get new values."""
     left_out = {"id", "pk", *replaced}
     return [
-        {name: value for name, value in row.items() if name not in left_out} for row in found.order_by("pk").values()
+        {name: value for name, value in row.items() if name not in left_out} for row in queryset.order_by("pk").values()
     ]
 
 

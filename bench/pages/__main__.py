@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from bench.databases import new_database
-from bench.pages.asking import LIST_PAGES, Cost, asked, list_of, member, set_up
+from bench.pages.asking import LIST_PAGES, Cost, list_of, member, page_cost, set_up
 from bench.pages.sockets import Heard, listen
 from bench.servers import MeasuredServer
 
@@ -82,7 +82,7 @@ def _pages(share: int, directory: Path) -> Iterator[str]:
 
     def of_session(name: str, page: str, query: Callable[[int], Mapping[str, Any]]) -> str:
         addresses = {count: reverse(page, args=[made.session_id]) for count, made in sessions.items()}
-        return _line(name, *(partial(asked, client, address, query(count)) for count, address in addresses.items()))
+        return _line(name, *(partial(page_cost, client, address, query(count)) for count, address in addresses.items()))
 
     yield f"a session of {little:,} and of {much:,} turns"
     yield ""

@@ -38,7 +38,7 @@ def member() -> Any:
     return client
 
 
-def asked(client: Any, address: str, query: Mapping[str, Any]) -> Cost:
+def page_cost(client: Any, address: str, query: Mapping[str, Any]) -> Cost:
     """Request a page once."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
@@ -78,7 +78,7 @@ LIST_PAGES = (
 )  # fmt: skip
 
 
-def _keep(database: Database, session_count: int, told: Connection) -> None:
+def _keep(database: Database, session_count: int, pipe: Connection) -> None:
     set_up(database)
     from django.core.management import call_command
     from django.urls import reverse
@@ -89,10 +89,10 @@ def _keep(database: Database, session_count: int, told: Connection) -> None:
     call_command("migrate", verbosity=0)
     store_sessions(ensure_default_project(), session_count)
     client, queries = member(), _list_queries(session_count)
-    told.send("stored")
-    while name := told.recv():
+    pipe.send("stored")
+    while name := pipe.recv():
         page, query = queries[name]
-        told.send(asked(client, reverse(page), query))
+        pipe.send(page_cost(client, reverse(page), query))
 
 
 def _list_queries(count: int) -> dict[str, tuple[str, dict[str, str]]]:

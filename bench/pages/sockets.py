@@ -50,13 +50,13 @@ async def _listen(
             quiet_since = time.monotonic()
             while not last.done() or not heard.numbers or heard.numbers[-1] < last.result():
                 try:
-                    told = await asyncio.wait_for(socket.recv(), LOOK_SECONDS)
+                    text = await asyncio.wait_for(socket.recv(), LOOK_SECONDS)
                 except TimeoutError:  # the last event may have come before its number was known
                     if time.monotonic() - quiet_since > PATIENCE_SECONDS:
                         return
                     continue
                 quiet_since = time.monotonic()
-                number = json.loads(told).get("sequence")
+                number = json.loads(text).get("sequence")
                 if number is not None:
                     heard.numbers.append(number)
                     heard.last_at = time.monotonic()

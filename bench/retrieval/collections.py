@@ -75,12 +75,15 @@ def _conversation(item: Mapping[str, Any]) -> Corpus:
             )
         )  # fmt: skip
         plain[said["id"]] = f"{said['speaker']}: {said['text']}"
-    questions = [Question(asked["q"], frozenset(asked["gold"]), str(asked["category"])) for asked in item["questions"]]
+    questions = [
+        Question(question["q"], frozenset(question["gold"]), str(question["category"]))
+        for question in item["questions"]
+    ]
     return Corpus(units, plain, questions)
 
 
 def _passages(data: Mapping[str, Any]) -> list[Corpus]:
-    questions = [_follow_up(asked, asked["set"]) for asked in data["queries"]]
+    questions = [_follow_up(question, question["set"]) for question in data["queries"]]
     return [Corpus([_unit(name, text) for name, text in data["passages"].items()], data["passages"], questions)]
 
 
@@ -95,15 +98,17 @@ def _personal(data: Mapping[str, Any]) -> list[Corpus]:
     ]
 
 
-def _follow_up(asked: Mapping[str, Any], group: str = "") -> Question:
-    gold = frozenset(asked["gold"])
-    return Question(asked["query"], gold, group, _history(asked), asked.get("manual", ""))
+def _follow_up(question: Mapping[str, Any], group: str = "") -> Question:
+    gold = frozenset(question["gold"])
+    return Question(question["query"], gold, group, _history(question), question.get("manual", ""))
 
 
 def _documents(data: Mapping[str, Any]) -> list[Corpus]:
-    units = [_unit(name, found["text"], title=found["title"]) for name, found in data["docs"].items()]
-    plain = {name: _with_title(found) for name, found in data["docs"].items()}
-    return [Corpus(units, plain, [Question(asked["q"], frozenset(asked["gold"])) for asked in data["queries"]])]
+    units = [_unit(name, document["text"], title=document["title"]) for name, document in data["docs"].items()]
+    plain = {name: _with_title(document) for name, document in data["docs"].items()}
+    return [
+        Corpus(units, plain, [Question(question["q"], frozenset(question["gold"])) for question in data["queries"]])
+    ]
 
 
 def _with_title(document: Mapping[str, str]) -> str:
@@ -117,8 +122,10 @@ def _unit(name: str, text: str, **more: Any) -> KnowledgeUnit:
     return replace(unit, hash=content_hash(replace(unit, topic=name)))  # equal texts stay separate units
 
 
-def _history(asked: Mapping[str, Any]) -> tuple[HistoryMessage, ...]:
-    return tuple(HistoryMessage(role=_ROLES[role], content=text) for role, text in asked["history"] if role in _ROLES)
+def _history(question: Mapping[str, Any]) -> tuple[HistoryMessage, ...]:
+    return tuple(
+        HistoryMessage(role=_ROLES[role], content=text) for role, text in question["history"] if role in _ROLES
+    )
 
 
 def _iso(moment: str) -> str | None:

@@ -43,7 +43,7 @@ def opened(head: KnowledgeLayer, plugin_id: str) -> CallContext:
     return call_context(SessionKnowledge(EffectiveView.of_layer(head), keep_artifacts).for_plugin(plugin_id))
 
 
-def asked(plugin: KBRetriever, question: Question, context: CallContext) -> Ranking:
+def ranking_of(plugin: KBRetriever, question: Question, context: CallContext) -> Ranking:
     """Return what the plugin found for a question."""
     intent = Intent(id="i1", group_number=1, act="identify", target=question.text, output="answer")
     decomposed = decompose(intent)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.retrieval.collections import Collection, Question, read_collections
-from bench.retrieval.product import asked, opened, stored
+from bench.retrieval.product import opened, ranking_of, stored
 from bench.retrieval.scores import PlainBM25, Tally
 from mrpvm.contracts import CallContext, KBRetriever
 from mrpvm.knowledge.embedding.encoder import installed_encoder
@@ -72,9 +72,9 @@ class Tallies:
         """Ask plain BM25 and each plugin."""
         self.plain.add(question.group, baseline.ranked(question.text), question.gold)
         for name, plugin in PLUGINS.items():
-            found = asked(plugin, question, contexts[name])
-            self.ranked[name].add(question.group, found.ranked, question.gold)
-            self.returned[name].add(question.group, found.returned, question.gold)
+            ranking = ranking_of(plugin, question, contexts[name])
+            self.ranked[name].add(question.group, ranking.ranked, question.gold)
+            self.returned[name].add(question.group, ranking.returned, question.gold)
 
     def rows(self, figure: Figure, collection: Collection) -> Iterator[str]:
         """Return the report's lines for a figure. Goals stand beside the ranked units."""

@@ -21,8 +21,8 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
 
 def discounted_gain(ranked: Sequence[str], gold: Collection[str], depth: int) -> float:
     """Return nDCG at `depth`: every right name counts 1, discounted by the logarithm of its rank."""
-    found = sum(1 / log2(place + 2) for place, name in enumerate(ranked[:depth]) if name in gold)
-    return found / sum(1 / log2(place + 2) for place in range(min(depth, len(gold))))
+    gain = sum(1 / log2(place + 2) for place, name in enumerate(ranked[:depth]) if name in gold)
+    return gain / sum(1 / log2(place + 2) for place in range(min(depth, len(gold))))
 
 
 @dataclass
@@ -60,9 +60,9 @@ class PlainBM25:
         self._postings: dict[str, dict[str, int]] = defaultdict(dict)
         self._lengths: dict[str, int] = {}
         for name, text in texts.items():
-            found = terms(text)
-            self._lengths[name] = len(found)
-            for term in found:
+            text_terms = terms(text)
+            self._lengths[name] = len(text_terms)
+            for term in text_terms:
                 self._postings[term][name] = self._postings[term].get(name, 0) + 1
         self._average = mean(self._lengths.values())
 

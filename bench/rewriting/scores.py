@@ -19,8 +19,8 @@ _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 
 def content(text: str) -> set[str]:
     """Return the stems of a text's content words."""
-    found = (word.partition("'")[0] for word in _WORD.findall(text.lower().replace("\u2019", "'")))
-    return {stem(word) for word in found if word and word not in _STOP}
+    words = (word.partition("'")[0] for word in _WORD.findall(text.lower().replace("\u2019", "'")))
+    return {stem(word) for word in words if word and word not in _STOP}
 
 
 @dataclass

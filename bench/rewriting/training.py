@@ -55,16 +55,16 @@ def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Mode
     for number, row in enumerate(rows):
         for name, value in row.items():
             table[number, place[name]] = value
-    found = np.zeros(len(names))
+    fitted = np.zeros(len(names))
     for _ in range(STEPS):
-        expected = 1 / (1 + np.exp(-table @ found))
-        slope = table.T @ (weights * (expected - targets)) + penalty * found
+        expected = 1 / (1 + np.exp(-table @ fitted))
+        slope = table.T @ (weights * (expected - targets)) + penalty * fitted
         curve = (table * (weights * expected * (1 - expected))[:, None]).T @ table + penalty * np.eye(len(names))
         step = np.linalg.solve(curve, slope)
-        found -= step
+        fitted -= step
         if np.abs(step).max() < SMALL_STEP:
             break
-    return {name: round(float(value), 4) for name, value in zip(names, found, strict=True)}
+    return {name: round(float(value), 4) for name, value in zip(names, fitted, strict=True)}
 
 
 def probabilities(model: Model, rows: Sequence[Row]) -> Any:
@@ -81,8 +81,8 @@ def fold_of(turn: FollowUp, salt: str = "") -> int:
 def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
     """Return the weight of each row. A large data set counts more than a small one, but less than in proportion."""
     counts = Counter(datasets)
-    found = np.array([noisy.get(name, 1.0) / counts[name] ** 0.5 for name in datasets])
-    return found * len(found) / found.sum()
+    weights = np.array([noisy.get(name, 1.0) / counts[name] ** 0.5 for name in datasets])
+    return weights * len(weights) / weights.sum()
 
 
 def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: RewritingWeights) -> Model:
@@ -114,7 +114,7 @@ def learn_follows(
     needing = [number for number, turn in enumerate(turns) if content(turn.manual) - content(turn.message)]
     strangers = [stranger_to(turn, turns) for turn in turns]
     shares = {OWN_SHARE: own_questions(), ASKED_SHARE: questions}
-    others = [(chosen(asked, turn), share) for share, asked in shares.items() if asked for turn in turns]
+    others = [(chosen(texts, turn), share) for share, texts in shares.items() if texts for turn in turns]
     rows = [with_crossed(signs(turns[number].message, exchanges[number], counted.rarity)) for number in needing]
     rows += [
         with_crossed(signs(turn.manual, said, counted.rarity)) for turn, said in zip(strangers, exchanges, strict=True)
@@ -171,7 +171,7 @@ def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> Rewriting
     )
     exchanges = [exchanges_of(turn.history) for turn in turns]
     folds = np.array([fold_of(turn) for turn in turns])
-    found: list[dict[str, TermCandidate]] = [{}] * len(turns)
+    candidates: list[dict[str, TermCandidate]] = [{}] * len(turns)
     rows: list[list[tuple[str, dict[str, float]]]] = [[]] * len(turns)
     for inside, outside in _parts(folds):
         need = learn_need([turns[at] for at in inside], [exchanges[at] for at in inside], counted)
@@ -179,8 +179,8 @@ def learn(turns: Sequence[FollowUp], questions: Sequence[str] = ()) -> Rewriting
         for at in outside:
             message, said = turns[at].message, exchanges[at]
             expected = float(probabilities(need, [signs(message, said, counted.rarity)])[0])
-            found[at], rows[at] = first_signs(message, said, expected, judging)
-    first, second = _learn_terms(turns, folds, found, rows)
+            candidates[at], rows[at] = first_signs(message, said, expected, judging)
+    first, second = _learn_terms(turns, folds, candidates, rows)
     need, follows = learn_need(turns, exchanges, counted), learn_follows(turns, exchanges, counted, questions)
     return replace(counted, follows=follows, need=need, first=first, second=second)
 
@@ -194,7 +194,7 @@ def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _learn_terms(
-    turns: Sequence[FollowUp], folds: Any, found: Sequence[dict[str, TermCandidate]],
+    turns: Sequence[FollowUp], folds: Any, all_candidates: Sequence[dict[str, TermCandidate]],
     rows: Sequence[Sequence[tuple[str, dict[str, float]]]],
 ) -> tuple[Model, Model]:  # fmt: skip
     """Return the weights of both stages."""
@@ -203,7 +203,7 @@ def _learn_terms(
     wanted = [content(turn.manual) for turn in turns]
     targets = np.array(
         [
-            float(any(content(word) & wanted[at] for word in found[at][term].words))
+            float(any(content(word) & wanted[at] for word in all_candidates[at][term].words))
             for at, own in enumerate(rows)
             for term, _ in own
         ]
@@ -215,7 +215,7 @@ def _learn_terms(
         expected[outside] = probabilities(model, [flat[at] for at in outside])
     later: list[Row] = []
     start = 0
-    for candidates, own in zip(found, rows, strict=True):
+    for candidates, own in zip(all_candidates, rows, strict=True):
         judged = dict(zip(candidates, map(float, expected[start : start + len(own)]), strict=True))
         start += len(own)
         later += [row for _, row in second_signs(own, candidates, judged)] if own else []
@@ -237,12 +237,12 @@ def main() -> None:
     """Learn and write the weights."""
     directory = Path(sys.argv[1])
     turns = [turn for turn in follow_ups(directory) if turn.dataset in PERMISSIVE]
-    found = learn(turns, asked_of_articles(directory))
+    weights = learn(turns, asked_of_articles(directory))
     provenance = (
         "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT), MTRAG (Apache-2.0), questions of SQuAD 2.0 "
         "(Rajpurkar et al., CC BY-SA 4.0) and own questions"
     )
-    PATH.write_text(json.dumps({"provenance": provenance} | asdict(found), indent=0, ensure_ascii=False) + "\n")
+    PATH.write_text(json.dumps({"provenance": provenance} | asdict(weights), indent=0, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

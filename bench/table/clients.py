@@ -21,9 +21,9 @@ def client_rows(own: Database, rounds: int, turns: int) -> list[Row]:
     # The default limit of running turns is lower than the number of clients, and the others would be refused.
     with MeasuredServer(own, MRPVM_MAX_RUNNING_TURNS=str(2 * max(CLIENTS))) as server:
         for _ in range(rounds + 1):
-            for number, found in costs.items():
+            for number, number_costs in costs.items():
                 talks = [list(islice(conversation(next(seeds)), turns)) for _ in range(max(number, _ALONE_SESSIONS))]
-                found.append(_cpu_ms_a_turn(server, number, talks))
+                number_costs.append(_cpu_ms_a_turn(server, number, talks))
     alone = costs[1][1:]
     return [
         Row(

@@ -35,22 +35,24 @@ def overview_rows(own: Database, turn_count: int) -> list[Row]:
     process = spawning.Process(target=_measure, args=(own, turn_count, there))
     process.start()
     there.close()
-    found: Mapping[str, float] = here.recv()
+    figures: Mapping[str, float] = here.recv()
     process.join()
     few = turn_count // FEW_TURNS_SHARE
     return [
         Row(
-            name=f"growth of the process, MB, a file of {found['filed']:,.0f} turns", measured=found["file_mb"], must=40
+            name=f"growth of the process, MB, a file of {figures['filed']:,.0f} turns",
+            measured=figures["file_mb"],
+            must=40,
         ),
-        Row(name=f"turns counted in a second, of {turn_count:,}", measured=found["rate"]),
-        Row(name=f"the overview of 7 days over {turn_count:,} turns, CPU ms", measured=found["week"]),
-        Row(name="  / over " + f"{few:,}", measured=found["week"] / found["week_few"], must=1.5),
-        Row(name=f"the overview of 30 days over {turn_count:,} turns, CPU ms", measured=found["month"]),
-        Row(name="  / over " + f"{few:,}", measured=found["month"] / found["month_few"], must=1.5),
+        Row(name=f"turns counted in a second, of {turn_count:,}", measured=figures["rate"]),
+        Row(name=f"the overview of 7 days over {turn_count:,} turns, CPU ms", measured=figures["week"]),
+        Row(name="  / over " + f"{few:,}", measured=figures["week"] / figures["week_few"], must=1.5),
+        Row(name=f"the overview of 30 days over {turn_count:,} turns, CPU ms", measured=figures["month"]),
+        Row(name="  / over " + f"{few:,}", measured=figures["month"] / figures["month_few"], must=1.5),
     ]
 
 
-def _measure(own: Database, turn_count: int, told: Connection) -> None:
+def _measure(own: Database, turn_count: int, pipe: Connection) -> None:
     set_up(own)
     from django.core.management import call_command
     from django.db import connections
@@ -79,14 +81,14 @@ def _measure(own: Database, turn_count: int, told: Connection) -> None:
     few = turn_count // FEW_TURNS_SHARE
     _store(0, few)
     count_all()
-    found = {"week_few": page_ms("7d"), "month_few": page_ms("30d")}
+    figures = {"week_few": page_ms("7d"), "month_few": page_ms("30d")}
     _store(few, turn_count)
     analyze()
-    found |= _file_growth()
-    found["rate"] = turn_count / count_all()
-    found |= {"week": page_ms("7d"), "month": page_ms("30d")}
+    figures |= _file_growth()
+    figures["rate"] = turn_count / count_all()
+    figures |= {"week": page_ms("7d"), "month": page_ms("30d")}
     connections.close_all()
-    told.send(found)
+    pipe.send(figures)
 
 
 def _file_growth() -> dict[str, float]:

@@ -63,8 +63,8 @@ def _blocks(server: MeasuredServer) -> Iterator[tuple[str, Block]]:
     with server.client() as client:
         cookies = client.log_in(server.login_path)
         session_id = client.new_session()
-        told = (said.message for said in conversation(seed=7) if said.expected is None)
-        turns = [json.loads(client.say(session_id, message)) for message in islice(told, STORY_TURNS)]
+        messages = (said.message for said in conversation(seed=7) if said.expected is None)
+        turns = [json.loads(client.say(session_id, message)) for message in islice(messages, STORY_TURNS)]
     page = f"/sessions/{session_id}"
     requests: dict[str, Request] = {
         "GET /health": lambda client: client.get("/health"),

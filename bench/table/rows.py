@@ -52,10 +52,10 @@ def table_lines(product: str, rows: Iterable[Row]) -> Iterator[str]:
 
 def _commit() -> str:
     try:
-        told = [
+        outputs = [
             subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
             for arguments in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
         ]
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return f"{told[0]} with changes" if told[1] else told[0]
+    return f"{outputs[0]} with changes" if outputs[1] else outputs[0]

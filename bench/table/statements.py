@@ -42,7 +42,7 @@ def statement_rows(own: Database) -> list[Row]:
     ]
 
 
-def _count(own: Database, told: Connection) -> None:
+def _count(own: Database, pipe: Connection) -> None:
     set_up(own)
     from django.core.management import call_command
     from django.db import connections
@@ -75,4 +75,4 @@ def _count(own: Database, told: Connection) -> None:
         )
         session_id = json.loads(answer.content)["session_id"]
         counts.append((said.message.startswith(_QUESTIONS), len(statements) - before))
-    told.send(counts[_WARM_TURNS:])
+    pipe.send(counts[_WARM_TURNS:])

@@ -15,7 +15,7 @@ def test_the_right_cause_is_first_in_27_of_30(talk: Talk) -> None:
     for case in CASES:
         with planted(talk, case) as turn:
             found.append(searched(stored(turn), case))
-    wrong = [(each.case.kind, each.case.asked, each.first) for each in found if not each.is_right]
+    wrong = [(each.case.kind, each.case.question, each.first) for each in found if not each.is_right]
     assert len(CASES) - len(wrong) >= RIGHT_FIRST, wrong
     assert max(each.trial_count for each in found) <= 60
     assert {each.clicks for each in found if each.is_right} <= {0, 1}
