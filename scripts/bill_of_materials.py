@@ -45,29 +45,29 @@ class Pin:
 
 def pins() -> dict[str, Pin]:
     """Return the pinned packages by canonical name."""
-    found: dict[str, Pin] = {}
+    by_name: dict[str, Pin] = {}
     for requirements in REQUIREMENTS:
         listed = RequirementsFile.from_file(str(ROOT / "requirements" / f"{requirements}.txt"))
         for each in listed.requirements:
             pin = Pin(each.name, each.get_pinned_version, tuple(each.hash_options), requirements)
-            found.setdefault(str(canonicalize_name(each.name)), pin)
-    return found
+            by_name.setdefault(str(canonicalize_name(each.name)), pin)
+    return by_name
 
 
 def packages(folder: Path) -> Iterator[Component]:
     """Return a component for each pinned package that is installed in a folder."""
-    installed = {canonicalize_name(found.name): found for found in distributions(path=[str(folder)])}
+    installed = {canonicalize_name(package.name): package for package in distributions(path=[str(folder)])}
     for name, pin in sorted(pins().items()):
-        if found := installed.get(name):
+        if package := installed.get(name):
             address = PackageURL("pypi", name=name, version=pin.version)
             yield Component(
-                name=found.name,
+                name=package.name,
                 version=pin.version,
                 type=ComponentType.LIBRARY,
                 scope=REQUIREMENTS[pin.requirements],
                 bom_ref=str(address),
                 purl=address,
-                licenses=[LicenseFactory().make_from_string(licence_of(found))],
+                licenses=[LicenseFactory().make_from_string(licence_of(package))],
                 # A package has several files; the installed one has one of these hashes.
                 hashes=[HashTypeFactory().from_composite_str(each) for each in pin.hashes],
                 properties=[Property(name="mrpvm:requirements", value=f"requirements/{pin.requirements}.txt")],

@@ -141,8 +141,8 @@ def verify(folder: Path) -> None:
     """
     statement = json.loads((folder / STATEMENT).read_text())
     stated = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
-    found = digests_in(folder)
-    if differing := sorted(name for name in stated | found if stated.get(name) != found.get(name)):
+    digests = digests_in(folder)
+    if differing := sorted(name for name in stated | digests if stated.get(name) != digests.get(name)):
         raise Refused(f"Not what {STATEMENT} says: {', '.join(differing)}.")
 
 
