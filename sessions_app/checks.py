@@ -29,7 +29,9 @@ def check_names(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
     unknown = sorted(name for name in settings.ENVIRONMENT.variables if name.startswith(_PREFIX) and name not in known)
     meant = {name: get_close_matches(name, sorted(known), n=1, cutoff=_ALIKE) for name in unknown}
     return [
-        Warning(f"{name} is no setting; {found} is one.", id="mrpvm.W002") for name in unknown for found in meant[name]
+        Warning(f"{name} is no setting; {setting} is one.", id="mrpvm.W002")
+        for name in unknown
+        for setting in meant[name]
     ]
 
 

@@ -116,7 +116,7 @@ class outages_told:
 
     def __call__[**Given, Result](self, function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
-        def told(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        def wrapper(*args: Given.args, **kwargs: Given.kwargs) -> Result:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -124,7 +124,7 @@ class outages_told:
                     raise
                 raise known from error
 
-        return told
+        return wrapper
 
     def __enter__(self) -> None:
         pass

@@ -186,8 +186,8 @@ def _statistics() -> Iterator[Defect]:
         yield Defect(check="statistics", text=text, mend=partial(forget_statistics, keys))
 
 
-def _counted(found: Sized, noun: str) -> str:
-    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
+def _counted(items: Sized, noun: str) -> str:
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def _named(keys: Sequence[object]) -> str:

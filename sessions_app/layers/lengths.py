@@ -59,11 +59,14 @@ def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Shifts:
-    """The changes of the lengths of units, as seen from layers above, which may hide some of the units."""
+    """The changes of the lengths of units, as seen from layers above, which may hide some of the units.
+
+    `visibility` is what each of these layers hides or reveals. `sums` are known by the layers that decide them.
+    """
 
     changes: Mapping[int, int]
-    told: Mapping[int, Mapping[int, str]]
-    found: dict[tuple[int, ...], int]
+    visibility: Mapping[int, Mapping[int, str]]
+    sums: dict[tuple[int, ...], int]
 
     @classmethod
     def of(cls, layer: KnowledgeLayer, changes: Mapping[int, int]) -> "_Shifts":
@@ -76,11 +79,11 @@ class _Shifts:
 
     def seen_from(self, chain: Collection[int]) -> int:
         """Return the sum of the changes of those units that the chain, the highest layer first, shows."""
-        deciding = tuple(layer for layer in chain if layer in self.told)
-        if deciding not in self.found:
+        deciding = tuple(layer for layer in chain if layer in self.visibility)
+        if deciding not in self.sums:
             topmost: dict[int, str] = {}
             for layer in deciding:
-                topmost = dict(self.told[layer]) | topmost
+                topmost = dict(self.visibility[layer]) | topmost
             hidden = (unit for unit, change in topmost.items() if change != HiddenUnit.Change.REVEALED)
-            self.found[deciding] = self.found[()] - sum(self.changes[unit] for unit in hidden)
-        return self.found[deciding]
+            self.sums[deciding] = self.sums[()] - sum(self.changes[unit] for unit in hidden)
+        return self.sums[deciding]

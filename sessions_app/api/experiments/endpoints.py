@@ -72,7 +72,7 @@ class ExperimentView(ApiView):
         if body["allow_model"] and not is_at_least(self.access.role, "editor"):
             raise PermissionDenied("Only an editor may have a model asked.")
 
-    def asked(self, body: Mapping[str, Any]) -> tuple[Session, ExplainabilityTurn | None, str]:
+    def varied(self, body: Mapping[str, Any]) -> tuple[Session, ExplainabilityTurn | None, str]:
         """Return what trials vary: a session's turn, or a message that was never sent to it.
 
         Raises:
@@ -162,7 +162,7 @@ class Experiments(ExperimentView):
     def post(self, request: Request) -> Response:
         """Begin trials of a turn, or of a message that was never sent."""
         body = self.body(ExperimentRequest)
-        session, turn, message = self.asked(body)
+        session, turn, message = self.varied(body)
         self.check_may_ask(body)
         changes = [changes_of(item) for item in body["trials"]]
         experiment = start_trials(
@@ -188,7 +188,7 @@ class ExperimentEstimate(ExperimentView):
     def post(self, request: Request) -> Response:
         """Estimate it; nothing is run."""
         body = self.body(ExperimentRequest)
-        session, turn, message = self.asked(body)
+        session, turn, message = self.varied(body)
         return Response(estimate_record(estimate_trials(session, turn, message, len(body["trials"]))))
 
 

@@ -178,7 +178,7 @@ def told_counts(session: Session) -> tuple[int, int]:
     counts = [(journal.own_unit_count, journal.removed_unit_count)]
     if below:
         counts += KnowledgeLayer.objects.filter(pk__in=below).values_list("own_unit_count", "removed_unit_count")
-    return sum(told for told, _ in counts), sum(forgotten for _, forgotten in counts)
+    return sum(own for own, _ in counts), sum(removed for _, removed in counts)
 
 
 def own_layer_keys(session: Session) -> list[int]:

@@ -153,7 +153,7 @@ def _saves(session_pk: int | OuterRef) -> QuerySet[KBMount, datetime]:
 
 def _count(rows: QuerySet) -> Coalesce:
     """Return how many rows a correlated query finds."""
-    counted = rows.order_by().values("session").annotate(found=Count("pk")).values("found")
+    counted = rows.order_by().values("session").annotate(row_count=Count("pk")).values("row_count")
     return Coalesce(Subquery(counted), Value(0))
 
 

@@ -60,7 +60,7 @@ def _limit(kind: str, text: str) -> float | None:
 
 
 def _size(text: str) -> float:
-    found = _SIZE.fullmatch(text)
-    if not found:
+    match = _SIZE.fullmatch(text)
+    if not match:
         raise InvalidInput(f"{QuotaKind.BYTES.label}: a limit is a size above 0 such as 500 MB, or nothing.")
-    return round(float(found["number"]) * _UNITS.get((found["unit"] or "").upper(), 1))
+    return round(float(match["number"]) * _UNITS.get((match["unit"] or "").upper(), 1))

@@ -132,9 +132,9 @@ def _ledger(events: Iterable[UnitEvent]) -> list[LedgerRow]:
 def _with_texts(reason: str, known: Mapping[str, KnownUnit]) -> str:
     """Return the reason with the texts of the units whose ids it names."""
 
-    def text_of(found: re.Match[str]) -> str:
-        unit = known.get(found[0])
-        return f"“{preview(unit.text, REASON_UNIT_CHARS)}”" if unit and unit.text else found[0]
+    def text_of(match: re.Match[str]) -> str:
+        unit = known.get(match[0])
+        return f"“{preview(unit.text, REASON_UNIT_CHARS)}”" if unit and unit.text else match[0]
 
     return re.sub(r"[^\s;]+", text_of, reason)
 
