@@ -18,7 +18,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.shell.words import why
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client, visible_text
+from tests.web.page_scene import check_html, member_client, texts_of, visible_text
 
 COMMAND = "reindex"
 
@@ -62,9 +62,9 @@ def test_the_knowledge_pages_warn(outdated: KnowledgeBase, project: Project) -> 
     for address in addresses:
         page = boss.get(address).text
         check_html(page)
-        assert COMMAND in visible_text(page)
+        assert texts_of(page, ".notice code") == [COMMAND]
     reindex()
-    assert not any(COMMAND in visible_text(boss.get(address).text) for address in addresses)
+    assert [texts_of(boss.get(address).text, ".notice code") for address in addresses] == [[], []]
 
 
 def test_the_admin_says_which_layers_are_old(outdated: KnowledgeBase, operators: Client) -> None:

@@ -34,6 +34,8 @@ from sessions_app.turns.call import TurnCall
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, run, solution
 from tests.layers.units import make_unit
 
+type Page = str | LexborHTMLParser | LexborNode
+
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:7 }}"
 POLLING = '[hx-trigger^="every"]'
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -202,9 +204,39 @@ def parsed(html: str) -> LexborHTMLParser:
     return LexborHTMLParser(html)
 
 
-def texts_of(page: LexborHTMLParser | LexborNode, selector: str) -> list[str]:
+def elements(page: Page, selector: str) -> list[LexborNode]:
+    """Return the matching elements."""
+    return (parsed(page) if isinstance(page, str) else page).css(selector)
+
+
+def texts_of(page: Page, selector: str) -> list[str]:
     """Return the text of each matching element, with single spaces."""
-    return [" ".join(node.text().split()) for node in page.css(selector)]
+    return [" ".join(node.text().split()) for node in elements(page, selector)]
+
+
+def text_at(page: Page, selector: str) -> str:
+    """Return the text of the only matching element, with single spaces."""
+    (text,) = texts_of(page, selector)
+    return text
+
+
+def facts_of(page: Page, selector: str = "dl") -> dict[str, str]:
+    """Return the terms of the matching description lists with what is said of each."""
+    return {
+        term: text
+        for facts in elements(page, selector)
+        for term, text in zip(texts_of(facts, "dt"), texts_of(facts, "dd"), strict=True)
+    }
+
+
+def notice(page: Page) -> str:
+    """Return the message about the action that led to the page."""
+    return text_at(page, ".notice--said .toast__text")
+
+
+def error_code(page: Page) -> str:
+    """Return the code of the error that the page tells."""
+    return text_at(page, ".notice--said.status-error code")
 
 
 def visible_text(html: str) -> str:
@@ -212,20 +244,20 @@ def visible_text(html: str) -> str:
     return " ".join(parsed(html).text().split())
 
 
-def links_of(page: LexborHTMLParser | LexborNode, selector: str = "a[href]") -> list[str]:
+def links_of(page: Page, selector: str = "a[href]") -> list[str]:
     """Return the targets of the matching links."""
     return attributes_of(page, selector, "href")
 
 
-def link_of(html: str, text: str) -> str | None:
+def link_of(page: Page, text: str) -> str | None:
     """Return the target of the first link with the text."""
-    links = (link for link in parsed(html).css("a[href]") if " ".join(link.text().split()) == text)
+    links = (link for link in elements(page, "a[href]") if " ".join(link.text().split()) == text)
     return next((link.attributes["href"] for link in links), None)
 
 
-def attributes_of(page: LexborHTMLParser | LexborNode, selector: str, name: str) -> list[str]:
+def attributes_of(page: Page, selector: str, name: str) -> list[str]:
     """Return an attribute of each matching element."""
-    return [str(node.attributes[name]) for node in page.css(selector)]
+    return [str(node.attributes[name]) for node in elements(page, selector)]
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:

@@ -19,11 +19,13 @@ from tests.web.page_scene import (
     attributes_of,
     check_html,
     counted_queries,
+    error_code,
     links_of,
     member_client,
+    notice,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 
@@ -64,7 +66,7 @@ def test_a_draft_is_settled(
 ) -> None:
     html = sent(member_client(project, "editor"), session, name, **values)
     page = parsed(html)
-    assert told in texts_of(page, ".notice--said")[0]
+    assert told in notice(page)
     assert links_of(page, ".notice--said a") == [reverse("knowledge-base", args=[session.mounted_kb.kb_id])]
     assert not session.is_dirty
     assert holding("pump") == kept_in
@@ -76,26 +78,27 @@ def test_the_newest_revision_is_mounted(project: Project) -> None:
     session, client = create_session(project, base=base), member_client(project, name="ana", role="editor")
     add_source(base, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(client, session, "session-kb-mount")
-    assert "The session sees revision 2 of “Handbook” now." in visible_text(html)
-    assert "mounted on the session's page by ana" in visible_text(html)
+    assert notice(html) == "The session sees revision 2 of “Handbook” now."
+    assert text_at(html, "#mounted-2 .unit__meta").startswith("mounted on the session's page by ana")
     assert session.draft.unit_count == 1
 
 
 def test_an_unsaved_draft_is_not_thrown_away_by_a_mount(project: Project, session: Session) -> None:
     html = sent(member_client(project), session, "session-kb-mount")
-    assert texts_of(parsed(html), ".notice--said code") == ["WORKSPACE_DIRTY"]
+    assert error_code(html) == "WORKSPACE_DIRTY"
     assert session.is_dirty
 
 
 def test_a_save_over_anothers_change_keeps_the_draft(project: Project, session: Session) -> None:
     add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(member_client(project), session, "session-kb-save")
-    assert "has been changed since this session mounted it" in visible_text(html)
+    assert "has been changed since this session mounted it" in notice(html)
     assert session.is_dirty
     assert holding("pump") == []
 
 
 SAVING_LINK = 'a[href="?saving=1#unsaved-draft"]'
+KNOWLEDGE = "[aria-labelledby=state-knowledge] dd"
 TOLD = [f"My badge number is {number}." for number in range(7)]
 
 
@@ -120,9 +123,9 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     assert save is not None
     assert fork is not None
     assert "Handbook, now at revision 1." in " ".join(save.text().split())
-    assert "Sources changed in this session alone: 1" in visible_text(html)
-    assert "rules 1 unit" in visible_text(html)
-    assert [any(text.startswith(claim) for text in texts_of(parsed(html), "ins")) for claim in TOLD] == [True] * 7
+    assert "Sources changed in this session alone: 1" in texts_of(html, "#saving h3")
+    assert texts_of(html, '[aria-label="Changed sources"] li') == ["rules 1 unit"]
+    assert [any(text.startswith(claim) for text in texts_of(html, "ins")) for claim in TOLD] == [True] * 7
     for form, default in ((save, ""), (fork, "yes")):
         assert attributes_of(form, "[name=unit]", "value") == [f"session::{claim}" for claim in TOLD]
         assert texts_of(form, "[name=unit] + span") == list(TOLD)
@@ -137,10 +140,10 @@ def test_what_was_told_is_kept_private_unless_it_is_ticked(
 ) -> None:
     learn(session, *TOLD)
     html = sent(member_client(project), session, name, **({"include_conversation_units": "yes"} if is_ticked else {}))
-    assert ("with the facts told in the conversation" in visible_text(html)) == is_ticked
+    assert ("with the facts told in the conversation" in notice(html)) == is_ticked
     assert len(held(session.mounted_kb, "badge")) == (7 if is_ticked else 0)
     assert held(session.mounted_kb, "pump") == ["The pump hums."]
-    assert ("7 statements, in this session alone" in visible_text(html)) == (not is_ticked)
+    assert ("7 statements, in this session alone" in texts_of(html, KNOWLEDGE)) == (not is_ticked)
 
 
 @pytest.mark.parametrize("name", ["session-kb-save", "session-kb-fork"])
@@ -149,21 +152,22 @@ def test_facts_told_are_chosen_one_by_one(project: Project, session: Session, na
     ids = {unit.claim: unit.unit_id for unit in told_units(session)}
     client = member_client(project)
     html = sent(client, session, name, include_conversation_units="chosen", unit=[ids[TOLD[2]], ids[TOLD[4]]])
-    assert "with 2 of the facts told in the conversation" in visible_text(html)
+    assert "with 2 of the facts told in the conversation" in notice(html)
     assert held(session.mounted_kb, "badge") == [TOLD[2], TOLD[4]]
-    assert "5 statements, in this session alone" in visible_text(html)
+    assert "5 statements, in this session alone" in texts_of(html, KNOWLEDGE)
 
 
 def test_a_choice_of_no_fact_saves_nothing(project: Project, session: Session) -> None:
     learn(session, *TOLD)
     html = sent(member_client(project), session, "session-kb-save", include_conversation_units="chosen")
-    assert "choose the facts that are to go along" in visible_text(html)
+    assert "choose the facts that are to go along" in notice(html)
     assert session.is_dirty
 
 
 def test_more_facts_than_are_listed_are_counted(project: Project, session: Session) -> None:
     learn(session, *(f"My badge number is {number}." for number in range(saving.CHOICES + 3)))
-    assert visible_text(asks(member_client(project), session)).count("3 later ones are not listed") == 2
+    listed = texts_of(asks(member_client(project), session), '[aria-label="Facts to choose from"] li:last-child')
+    assert listed == ["3 later ones are not listed: they go along with all, or stay."] * 2
 
 
 def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
@@ -173,14 +177,14 @@ def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
     learn(session, *TOLD)
     page = client.get(reverse("session", args=[session.session_id])).text
     check_html(page)
-    assert "Save or fork" in texts_of(parsed(page), "a")
+    assert "Save or fork" in texts_of(page, "a")
     html = asks(client, session)
     assert form_of(html, "session-kb-save", session).css('[value="yes"][required]')
     assert not form_of(html, "session-kb-mount", session)
-    assert "Nothing was saved: no source is staged" in visible_text(sent(client, session, "session-kb-save"))
+    assert notice(sent(client, session, "session-kb-save")).startswith("Nothing was saved: no source is staged")
     assert session.mounted_kb.revision == 1
     html = sent(client, session, "session-kb-save", include_conversation_units="yes")
-    assert "Saved into “Handbook” as revision 2, with the facts told in the conversation." in visible_text(html)
+    assert notice(html) == "Saved into “Handbook” as revision 2, with the facts told in the conversation."
     assert len(held(session.mounted_kb, "badge")) == 7
     assert not parsed(html).css(SAVING_LINK)
 
@@ -191,7 +195,9 @@ def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> 
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     forget(session, TOLD[0])
     html = asks(client, session)
-    assert "1 unit of the base that this session has forgotten would go with all that was told." in visible_text(html)
+    assert "1 unit of the base that this session has forgotten would go with all that was told." in texts_of(
+        html, "#saving p"
+    )
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     assert len(held(session.mounted_kb, "badge")) == 6
 
@@ -200,11 +206,12 @@ def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session
     client = member_client(project)
     add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = asks(client, session)
-    assert "is at revision 2, and this session sees revision 1: a save into it would be refused" in visible_text(html)
+    said = "is at revision 2, and this session sees revision 1: a save into it would be refused"
+    assert said in text_at(html, "#saving .notice")
     assert not form_of(html, "session-kb-save", session)
     assert form_of(html, "session-kb-mount", session).css('[name="discard_draft"]')
     assert form_of(html, "session-kb-fork", session)
-    assert "Fork or discard" in texts_of(parsed(client.get(reverse("session", args=[session.session_id])).text), "a")
+    assert "Fork or discard" in texts_of(client.get(reverse("session", args=[session.session_id])).text, "a")
     sent(client, session, "session-kb-mount", discard_draft="yes")
     learn(session, *TOLD)
     add_source(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
@@ -219,7 +226,7 @@ def test_a_form_sent_by_htmx_is_answered_by_its_message_alone(project: Project, 
     client, address = member_client(project), reverse("session-kb-fork", args=[session.session_id])
     refused = client.post(address, {"name": " "}, headers={"hx-request": "true"})
     assert refused.status_code == 422
-    assert texts_of(parsed(refused.text), ".status-error code") == ["KB_VALIDATION_MISSING_NAME"]
+    assert texts_of(refused.text, ".status-error code") == ["KB_VALIDATION_MISSING_NAME"]
     done = parsed(client.post(address, {"name": "Mine"}, headers={"hx-request": "true"}).text)
     made = KnowledgeBase.objects.get(name="Mine")
     assert [link.attributes["href"] for link in done.css("a")] == [reverse("knowledge-base", args=[made.kb_id])]

@@ -10,7 +10,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
 from sessions_app.queries.knowledge import bases as knowledge
 from tests.actions.knowledge_scene import held
 from tests.layers.units import make_unit
-from tests.web.page_scene import check_html, member_client, parsed, texts_of, visible_text
+from tests.web.page_scene import check_html, member_client, notice, parsed, texts_of
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
     address = reverse("knowledge-upload", args=[base.kb_id])
     file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
     html = admin.post(address, {"file": file}, follow=True).text
-    assert "“pumps.md” gave 1 unit." in visible_text(html)
-    assert "pumps.md" in texts_of(parsed(html), "a")
+    assert notice(html) == "“pumps.md” gave 1 unit."
+    assert "pumps.md" in texts_of(html, "a")
     long_name = SimpleUploadedFile(f"{'n' * 200}.md", b"A pump is blue.")
     for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}, {"file": long_name}):
         refused = admin.post(address, data)
@@ -71,7 +71,7 @@ def test_a_file_that_is_there_already_makes_no_revision(admin: Client, project: 
     place = knowledge.sources(base)[0].source_id
     layers = KnowledgeLayer.objects.count()
     html, revision = sent("pumps.md", text, source_id=place)
-    assert "“pumps.md” is already there, unchanged." in visible_text(html)
+    assert notice(html) == "“pumps.md” is already there, unchanged."
     assert (revision, KnowledgeLayer.objects.count()) == (2, layers)
     assert sent("new-name.md", text, source_id=place)[1] == 3
     assert sent("new-name.md", text.replace(b"blue", b"red"), source_id=place)[1] == 4

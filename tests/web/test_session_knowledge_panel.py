@@ -9,7 +9,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import link_of, member_client, parsed, session_html, visible_text
+from tests.web.page_scene import link_of, member_client, parsed, session_html, text_at, texts_of, visible_text
 
 SAVING_LINK = 'a[href="?saving=1#unsaved-draft"]'
 
@@ -21,15 +21,15 @@ def test_a_session_says_that_its_base_went_on(project: Project) -> None:
     assert "its newest is" not in visible_text(session_html(client, session))
     add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
     html = session_html(client, session, "session-state")
-    assert "as of revision 1; its newest is 2" in visible_text(html)
-    assert "Mount the newest" in visible_text(html)
-    assert "Mount the newest" not in visible_text(
-        session_html(member_client(project, "viewer"), session, "session-state")
+    assert "as of revision 1; its newest is 2" in texts_of(html, "dl.facts span")
+    assert "Mount the newest" in texts_of(html, "button")
+    assert "Mount the newest" not in texts_of(
+        session_html(member_client(project, "viewer"), session, "session-state"), "button"
     )
     stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
     html = session_html(client, session, "session-state")
-    assert "its newest is 2" in visible_text(html)
-    assert "Mount the newest" not in visible_text(html), "the draft is to be settled first"
+    assert "as of revision 1; its newest is 2" in texts_of(html, "dl.facts span")
+    assert "Mount the newest" not in texts_of(html, "button"), "the draft is to be settled first"
 
 
 @pytest.mark.parametrize(("role", "is_offered"), [("editor", True), ("viewer", False)])
@@ -53,11 +53,11 @@ def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
         session, NewSource(name="n.md", source_id="n", content="y", units=[make_unit("v", "The valve leaks.")])
     )
     html = session_html(client, session, "session-state")
-    assert "removed here; the base keeps it until a save" in visible_text(html)
-    assert "1 unit, in this session alone" in visible_text(html)
+    draft = '[aria-label="Sources of the draft"] .unit__meta'
+    assert texts_of(html, draft) == ["removed here; the base keeps it until a save", "1 unit, in this session alone"]
     assert len(parsed(html).css('[aria-label="Sources of the draft"] > li')) == 2
     of_source = client.get(link_of(html, "n.md")).text
-    assert "The valve leaks." in visible_text(of_source)
+    assert text_at(of_source, ".unit-page__text") == "The valve leaks."
     assert link_of(of_source, "n.md") == link_of(html, "n.md")
     buttons = parsed(html).css('[aria-label$="out of the draft"]')
     assert [button.attributes["aria-label"] for button in buttons] == ["Take n.md out of the draft"]

@@ -7,7 +7,15 @@ from django.urls import reverse
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.models import Project
 from tests.layers.units import make_unit
-from tests.web.page_scene import admin_of_another_project, check_html, links_of, member_client, parsed, visible_text
+from tests.web.page_scene import (
+    admin_of_another_project,
+    check_html,
+    links_of,
+    member_client,
+    parsed,
+    text_at,
+    texts_of,
+)
 
 
 @pytest.fixture
@@ -24,24 +32,23 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
     )
     add_source(base, "rules.md", "Text", units, source_id="rules")
     address, tree = (reverse(name, args=[base.kb_id]) for name in ("knowledge-base", "knowledge-tree"))
-    assert "?source=rules" in links_of(parsed(admin.get(address).text))
+    assert "?source=rules" in links_of(admin.get(address).text)
     html = admin.get(address, {"source": "rules"}).text
     check_html(html)
-    assert "All <b>pumps</b>." in visible_text(html)
-    assert "aggregate, 60 parts" in visible_text(html)
+    assert text_at(html, ".tree summary") == "All <b>pumps</b>. aggregate, 60 parts Open"
     assert parsed(html).css(f'[hx-get="{tree}?unit=top"]')
     looked_at = admin.get(address, {"unit": "top"}).text
     check_html(looked_at)
     assert looked_at.count("tree__leaf") == 50
-    assert "Show more parts" in visible_text(looked_at)
+    assert "Show more parts" in texts_of(looked_at, ".tree button")
     first = admin.get(tree, {"unit": "top"}).text
     rest = admin.get(tree, {"unit": "top", "after": "50"}).text
     assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
     assert parsed(first).css('[hx-get*="after=50"], [href*="after=50"]')
-    assert "Show more parts" not in visible_text(rest)
+    assert "Show more parts" not in texts_of(rest, "button, a")
     add_source(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
     assert admin.get(tree, {"unit": "top"}).status_code == 404  # hidden by the newer source
-    assert "A valve." in visible_text(admin.get(address, {"source": "rules"}).text)
+    assert "A valve." in texts_of(admin.get(address, {"source": "rules"}).text, ".tree a")
     for query in ({"source": "nope"}, {"source": "rules\0x"}):
         assert admin.get(address, query).status_code == 404
     assert admin_of_another_project().get(tree, {"unit": "new"}).status_code == 404
@@ -77,4 +84,4 @@ def test_parts_that_are_gone_are_counted(admin: Client, project: Project) -> Non
     add_source(base, "rules.md", "Text", units)
     for name in ("knowledge-tree", "knowledge-base"):
         html = admin.get(reverse(name, args=[base.kb_id]), {"unit": "top"}).text
-        assert "2 parts are not shown: removed, or derived from what is gone." in visible_text(html)
+        assert texts_of(html, ".tree__leaf")[-1] == "2 parts are not shown: removed, or derived from what is gone."
