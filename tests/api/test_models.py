@@ -15,7 +15,7 @@ from tests.api.test_chat_stream import Streamed
 from tests.configured_model import ACCEPTED, acting
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Asked, Behaviour, Provider, break_off, cut, hang, refuse, say, send
-from tests.web.page_scene import member_client, visible_text
+from tests.web.page_scene import member_client, texts_of, visible_text
 
 QUESTION = "What is my dog called?"
 
@@ -168,7 +168,7 @@ def test_the_page_marks_an_answer_without_evidence(provider: Provider, editor: C
     provider.otherwise = acting(say("Paris."))
     session_id = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()["session_id"]
     page = member_client(project).get(f"/sessions/{session_id}")
-    assert "Not from your sources" in visible_text(page.text)
+    assert "Not from your sources" in texts_of(page.text, ".bubble--assistant .badge")
     provider.otherwise = acting(say("It is Rex [1]."))
     grounded = told(editor)
     assert "Not from your sources" not in visible_text(member_client(project).get(f"/sessions/{grounded}").text)

@@ -14,7 +14,7 @@ from tests.api.conftest import Caller
 from tests.assistants.skill_files import front, write_skill
 from tests.configured_model import acting
 from tests.llm.provider import Asked, Behaviour, Provider, refuse, say
-from tests.web.page_scene import member_client, visible_text
+from tests.web.page_scene import member_client, texts_of
 
 pytestmark = pytest.mark.usefixtures("unvalidated")
 MESSAGE = "Please shorten this: The ferry leaves at nine and the gate is A."
@@ -71,7 +71,9 @@ def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
     assert turn.context_report is not None
     assert turn.context_report["requests"][0]["body"] == first.body
     page = member_client(turn.session.project).get(reverse("session", args=[session_id])).text
-    assert "Guided by the skill summarise, which the model chose" in visible_text(page)
+    assert "Guided by the skill summarise, which the model chose" in texts_of(
+        page, ".bubble--assistant .bubble__foot a"
+    )
     assert Session.objects.get().preferred_goal_solver_plugin == preferred
 
 

@@ -55,7 +55,7 @@ def test_a_turn_shows_the_question_as_asked_and_as_understood(project: Project) 
     turn.context_report = {"rewriting": REWRITING, "memory": {"preferred_documents": [HOSTILE]}, "sections": []}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    (shown,) = texts_of(parsed(html), '[aria-labelledby="rewriting-title"]')
+    (shown,) = texts_of(html, '[aria-labelledby="rewriting-title"]')
     for text in ("When does the Closing Date apply?", "82 %", "0.81", "Preferred"):
         assert text in shown
 
@@ -65,7 +65,7 @@ def test_preferred_documents_are_named_while_remembered(project: Project) -> Non
     turn.context_report = {"memory": {"preferred_documents": ["d1", "d9"]}}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    assert texts_of(parsed(html), '[aria-labelledby="rewriting-title"] dd') == [f"{HOSTILE}, d9"]
+    assert texts_of(html, '[aria-labelledby="rewriting-title"] dd') == [f"{HOSTILE}, d9"]
 
 
 def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> None:
@@ -74,8 +74,8 @@ def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> Non
     turn.context_report = {"rewriting": REWRITING | kept}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    assert "No history (first turn)" in visible_text(html)
-    assert "no_history" in texts_of(parsed(html), "code")
+    assert "No history (first turn) no_history" in texts_of(html, "[aria-labelledby=rewriting-title] dd")
+    assert "no_history" in texts_of(html, "[aria-labelledby=rewriting-title] code")
 
 
 def test_a_turn_shows_what_the_detector_read_it_as(project: Project) -> None:
@@ -84,7 +84,7 @@ def test_a_turn_shows_what_the_detector_read_it_as(project: Project) -> None:
     turn.context_report = {"rewriting": REWRITING | kept | {"read_as": ["Where does she work? (Maria)"]}}
     turn.save()
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
-    assert "Where does she work? (Maria)" in visible_text(html)
+    assert "Where does she work? (Maria) by the detector" in texts_of(html, "[aria-labelledby=rewriting-title] dd")
     assert "as it was asked" not in visible_text(html)
 
 
@@ -97,11 +97,11 @@ def test_a_turn_without_the_policies_has_no_such_part(project: Project) -> None:
 def test_the_session_shows_what_it_remembers_and_for_how_long(project: Project) -> None:
     session = remembering(project)
     html = page(member_client(project), "session", session.session_id, panel="settings")
-    (shown,) = texts_of(parsed(html), '[aria-labelledby="state-memory"]')
+    (shown,) = texts_of(html, '[aria-labelledby="state-memory"]')
     for text in ("Section 2.01", "Expires in", "Clear memory", "turn 1"):
         assert text in shown
-    assert "Clear memory" not in visible_text(
-        page(member_client(project, "viewer"), "session", session.session_id, panel="settings")
+    assert "Clear memory" not in texts_of(
+        page(member_client(project, "viewer"), "session", session.session_id, panel="settings"), "button, summary"
     )
 
 

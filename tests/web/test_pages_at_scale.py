@@ -18,8 +18,8 @@ from tests.web.page_scene import (
     link_of,
     member_client,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 
@@ -63,7 +63,7 @@ def test_going_back_through_a_long_session_meets_every_turn_once(project: Projec
     client, seen, before = member_client(project), list[int](), 101
     while before > 1:
         html, _ = cost(client, reverse("session-messages", args=[session.session_id]), {"before": before})
-        ids = attributes_of(parsed(html), "[id]", "id")
+        ids = attributes_of(html, "[id]", "id")
         found = [number for number in range(1, before) if f"turn-{number}" in ids]
         seen += reversed(found)
         before = found[0]
@@ -90,15 +90,15 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, setting
     store_sessions(project, 90)
     client = member_client(project)
     html, _ = cost(client, "/", {"q": "Conversation 77"})
-    assert "No matching sessions" in visible_text(html)
-    assert "the latest 20 were looked at" in visible_text(html)
+    assert text_at(html, "#session-list .empty h2") == "No matching sessions"
+    assert text_at(html, "#session-list .empty .muted") == "Of all sessions, the latest 20 were looked at."
     ways = []
-    while "Conversation 77" not in texts_of(parsed(html), "[data-row-link]"):
+    while "Conversation 77" not in texts_of(html, "[data-row-link]"):
         ways.append(link_of(html, "Search further back"))
         html, _ = cost(client, ways[-1] or "", {})
     assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
     # A refresh of the page searches as far back; a new search starts again.
-    assert "back=4" in attributes_of(parsed(html), "#session-list", "hx-get")[0]
+    assert "back=4" in attributes_of(html, "#session-list", "hx-get")[0]
     assert not parsed(html).css('[name="back"]')
     # Without a filter nothing is left out; a page with a next page has no notice either.
     html, _ = cost(client, "/", {})
@@ -114,7 +114,7 @@ def test_a_filtered_list_pages_through_each_session_once(project: Project, setti
     client, address, seen = member_client(project), "/?q=Conversation&back=2", []
     while address:
         html, _ = cost(client, address, {})
-        seen += texts_of(parsed(html), "[data-row-link]")
+        seen += texts_of(html, "[data-row-link]")
         address = link_of(html, "More sessions")
     assert seen == [f"Conversation {number}" for number in range(70)]
 
@@ -127,7 +127,7 @@ def test_the_search_looks_so_far_and_says_so(
     store_long_session(project, 90)
     client = member_client(project)
     html, _ = cost(client, reverse("search"), {"q": text})
-    assert "the newest 30 were looked at" in visible_text(html)
+    assert "the newest 30 were looked at" in text_at(html, "#results > p")
     rows = [len(parsed(html).css("li.unit"))]
     while way := link_of(html, "Search further back"):
         html, _ = cost(client, reverse("search") + way, {})
@@ -145,4 +145,4 @@ def test_generated_sessions_are_what_pages_expect(project: Project) -> None:
     assert Session.objects.filter(title__startswith="Conversation").values("draft", "journal").distinct().count() == 3
     turn = session.turns.get(turn_index=7)
     html, _ = cost(member_client(project), reverse("turn-state", args=[session.session_id, turn.request_id]), {})
-    assert "Thing 7 is red." in visible_text(html)
+    assert text_at(html, "#change-1 .unit__text") == "Thing 7 is red."

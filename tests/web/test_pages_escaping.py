@@ -27,9 +27,10 @@ from tests.web.page_scene import (
     attributes_of,
     check_html,
     member_client,
+    notice,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 
@@ -119,17 +120,17 @@ def test_nothing_that_was_written_can_run(session: Session, admin: Client) -> No
 def test_the_name_script_is_shown_as_such_everywhere(session: Session, admin: Client) -> None:
     for name in ("session", "session-head"):
         html = admin.get(reverse(name, args=[session.session_id])).text
-        assert HOSTILE in texts_of(parsed(html), "h1")
-    assert HOSTILE in texts_of(parsed(admin.get(reverse("sessions-list")).text), "a")
+        assert HOSTILE in texts_of(html, "h1")
+    assert HOSTILE in texts_of(admin.get(reverse("sessions-list")).text, "a")
 
 
 def test_messages_about_what_was_done_are_text_too(session: Session, admin: Client) -> None:
     page = parsed(admin.post(reverse("session-delete", args=[session.session_id]), follow=True).text)
-    assert texts_of(page, ".notice--said .toast__text") == [f"Deleted “{HOSTILE}”."]
+    assert notice(page) == f"Deleted “{HOSTILE}”."
     html = admin.post(reverse("knowledge"), {"name": HOSTILE}, follow=True).text
     check_html(html)
     html = admin.post(reverse("api-keys"), {"name": HOSTILE, "role": HOSTILE}).text
-    assert HOSTILE in visible_text(html)
+    assert HOSTILE in text_at(html, "#name-error")
     check_html(html)
 
 
@@ -144,7 +145,7 @@ def test_addresses_and_filters_are_text_too(session: Session, admin: Client) -> 
 
 def test_what_a_page_tells_its_scripts_is_text_too(session: Session, admin: Client) -> None:
     html = admin.get(reverse("session", args=[session.session_id])).text
-    assert attributes_of(parsed(html), "[data-copy]", "value") == [HOSTILE]
+    assert attributes_of(html, "[data-copy]", "value") == [HOSTILE]
 
 
 def test_the_reader_of_this_test_sees_dangers() -> None:

@@ -18,12 +18,14 @@ from tests.web.page_scene import (
     attributes_of,
     check_html,
     counted_queries,
+    error_code,
     links_of,
     member_client,
     new_session,
+    notice,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 
@@ -33,14 +35,16 @@ def client(project: Project) -> Client:
 
 
 def titles(html: str) -> list[str]:
-    return texts_of(parsed(html), 'a[data-row-link][href^="/sessions/"]')
+    return texts_of(html, 'a[data-row-link][href^="/sessions/"]')
 
 
 def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     html = client.get("/").text
-    assert "No conversation yet" in visible_text(html)
-    assert "curl http://testserver/api/chat/completions" in visible_text(html)
-    assert 'base_url="http://testserver/v1"' in visible_text(html)
+    assert text_at(html, ".empty h2") == "No conversation yet"
+    assert text_at(html, '[aria-label="First call with curl"]').startswith(
+        "curl http://testserver/api/chat/completions"
+    )
+    assert 'base_url="http://testserver/v1"' in text_at(html, '[aria-label="First call with the OpenAI SDK"]')
     assert not parsed(html).css('[role="search"]')
 
 
@@ -49,7 +53,7 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
 )
 def test_an_empty_list_says_where_its_projects_key_comes_from(project: Project, is_default: bool, told: str) -> None:
     shown = project if is_default else create_project("Zoo")
-    assert told in visible_text(member_client(shown, "admin").get("/").text)
+    assert text_at(member_client(shown, "admin").get("/").text, ".first-call p").startswith(told)
 
 
 def test_a_row_shows_what_the_session_holds(client: Client, project: Project) -> None:
@@ -87,7 +91,7 @@ def test_the_filter(client: Client, project: Project, query: str, expected: list
     new_session(project, title="old", expires_at=timezone.now() - timedelta(hours=1))
     html = client.get(f"/?{query}").text
     assert titles(html) == expected
-    assert ("No matching sessions" in visible_text(html)) == (not expected)
+    assert texts_of(html, ".empty h2") == ([] if expected else ["No matching sessions"])
 
 
 def test_the_list_fragment_follows_filter_and_address(client: Client, project: Project) -> None:
@@ -109,7 +113,7 @@ def test_pages_by_keyset_show_every_session_once(client: Client, project: Projec
         html = client.get(address).text
         check_html(html)
         seen += titles(html)
-        more = links_of(parsed(html), "#more-sessions a")
+        more = links_of(html, "#more-sessions a")
         if not more:
             break
         address = more[0]
@@ -121,7 +125,7 @@ def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
     for _ in range(settings.MRPVM_SESSIONS_SHOWN + 1):
         new_session(project)
     html = client.get("/").text
-    (address,) = attributes_of(parsed(html), '[hx-get^="/list"][hx-target="#more-sessions"]', "hx-get")
+    (address,) = attributes_of(html, '[hx-get^="/list"][hx-target="#more-sessions"]', "hx-get")
     rows = client.get(address).text
     assert rows.count("<tr") == 1  # a row without a table, which a parser drops
     assert not parsed(rows).css("table")
@@ -153,7 +157,7 @@ def test_a_conversation_begins_with_the_base_it_was_asked_for(client: Client, pr
     client.post(address, {"kb_id": base.kb_id})
     assert Session.objects.get().mounted_kb == base
     other = create_base(Project.objects.create(name="Other", slug="other"), "Valves")
-    assert "KB_NOT_FOUND" in visible_text(client.post(address, {"kb_id": other.kb_id}, follow=True).text)
+    assert error_code(client.post(address, {"kb_id": other.kb_id}, follow=True).text) == "KB_NOT_FOUND"
     assert Session.objects.count() == 1
 
 
@@ -168,7 +172,7 @@ def test_a_name_can_be_given_and_taken_away(client: Client, project: Project) ->
     session.refresh_from_db()
     assert session.title is None
     response = client.post(address, {"title": "x" * 201}, follow=True)
-    assert "A title has at most 200 characters" in visible_text(response.text)
+    assert notice(response.text).startswith("A title has at most 200 characters")
 
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
@@ -183,17 +187,17 @@ def test_a_deleted_session_can_be_taken_back(client: Client, project: Project) -
     response = client.post(reverse("session-delete", args=[session.session_id]), follow=True)
     html = response.text
     undo = reverse("session-restore", args=[session.session_id])
-    assert "Deleted “Dear”." in visible_text(html)
+    assert notice(html) == "Deleted “Dear”."
     assert parsed(html).css(f'.notice--said form[action="{undo}"]')
     assert titles(html) == []
-    assert "is back" in visible_text(client.post(undo, follow=True).text)
+    assert notice(client.post(undo, follow=True).text) == "“Dear” is back."
     assert titles(client.get("/").text) == ["Dear"]
 
 
 def test_undo_has_an_end(client: Client, project: Project) -> None:
     session = new_session(project, deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
     response = client.post(reverse("session-restore", args=[session.session_id]), follow=True)
-    assert "too long ago" in visible_text(response.text)
+    assert "too long ago" in notice(response.text)
     session.refresh_from_db()
     assert session.deleted_at is not None
 
@@ -217,7 +221,7 @@ def test_sessions_are_ordered_by_turns_and_failures_page_by_page(
         new_session(project, title=name, turn_sequence=turns, failed_turn_count=failures)
     for sort, expected in (("turns", ["d", "b", "c", "a"]), ("failed", ["c", "b", "d", "a"])):
         first = client.get("/", {"sort": sort}).text
-        (more,) = links_of(parsed(first), "#more-sessions a")
+        (more,) = links_of(first, "#more-sessions a")
         assert titles(first) + titles(client.get(more).text) == expected
 
 
@@ -235,18 +239,20 @@ def test_sessions_are_ordered_by_what_their_last_turns_come_to(
             TurnRating.objects.create(turn=turn, value={"u": "up", "d": "down"}[thumb])
     for sort, expected in (("p50", "bcad"), ("tokens", "cadb"), ("rating", "bcda")):
         first = client.get("/", {"sort": sort}).text
-        assert [text.lower() for text in texts_of(parsed(first), '[aria-sort="descending"] a')] == [sort]
-        (more,) = links_of(parsed(first), "#more-sessions a")
+        assert [text.lower() for text in texts_of(first, '[aria-sort="descending"] a')] == [sort]
+        (more,) = links_of(first, "#more-sessions a")
         assert titles(first) + titles(client.get(more).text) == list(expected)
 
 
 def test_the_first_steps_lead_to_turns_worth_opening(client: Client, project: Project) -> None:
-    assert "There is no turn yet." in visible_text(client.get(reverse("start")).text)
+    assert "There is no turn yet." in texts_of(client.get(reverse("start")).text, ".steps p")
     session = new_session(project)
     answered, failed = *add_turns(session, 1), *add_turns(session, 1, "failed")
     ExplainabilityTurn.objects.filter(pk=answered.pk).update(outcome="answered")
     html = client.get(reverse("start")).text
     check_html(html)
     for turn in (answered, failed):
-        assert reverse("turn", args=[session.session_id, turn.request_id]) in links_of(parsed(html))
-    assert "curl http://testserver/api/chat/completions" in visible_text(html)
+        assert reverse("turn", args=[session.session_id, turn.request_id]) in links_of(html)
+    assert text_at(html, '[aria-label="First call with curl"]').startswith(
+        "curl http://testserver/api/chat/completions"
+    )

@@ -21,8 +21,11 @@ from tests.web.page_scene import (
     attributes_of,
     check_html,
     counted_queries,
+    error_code,
+    facts_of,
     member_client,
     parsed,
+    text_at,
     texts_of,
     visible_text,
 )
@@ -52,12 +55,16 @@ def test_the_page_shows_snapshot_sources_and_why_others_are_out(project: Project
     write_skill(files / "skills", "odd", front(author="me"))
     session = create_session(project)
     html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
-    assert "Nothing: the files say what this snapshot says." in visible_text(html)
-    assert "Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md" in visible_text(html)
-    assert "malformed_frontmatter" in visible_text(html)
-    assert "Ignored keys: author" in visible_text(html)
-    assert "tool builtin:calculate, without a model" in visible_text(html)
-    assert "<script>" in visible_text(html)
+    assert text_at(html, "[aria-labelledby=reload-title] p") == "Nothing: the files say what this snapshot says."
+    findings = texts_of(html, "section[aria-label] li > span")
+    for said in (
+        "compare Resolved by precedence. Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md",
+        "malformed_frontmatter user: broken/SKILL.md",
+        "odd Ignored keys: author",
+    ):
+        assert said in findings
+    assert "tool builtin:calculate, without a model" in texts_of(html, '[data-label="Runs"]')
+    assert HOSTILE in texts_of(html, "[aria-labelledby=snapshot-title] pre")
 
 
 def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project, files: Path) -> None:
@@ -68,12 +75,12 @@ def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project,
     client = member_client(project)
     address = f"/sessions/{session.session_id}/skills"
     html = shown(client, address)
-    assert "Fresh" in visible_text(html)
-    assert "Compare my way." in visible_text(html)
+    assert "added new Fresh" in texts_of(html, "[aria-labelledby=reload-title] li > span")
+    assert text_at(html, '[aria-label="instructions after"]') == "Compare my way."
     assert client.post(f"{address}/reload").status_code == 302
     html = shown(client, address)
-    assert "snapshot 2" in visible_text(html)
-    assert "Nothing: the files say" in visible_text(html)
+    assert text_at(html, ".page-head > .small").startswith("snapshot 2,")
+    assert text_at(html, "[aria-labelledby=reload-title] p") == "Nothing: the files say what this snapshot says."
     assert Session.objects.get(pk=other.pk).snapshot_version == 1
     assert not parsed(shown(client, f"{address}?part=skills")).css("#main")
 
@@ -82,16 +89,17 @@ def test_unreadable_files_are_said_on_the_page(project: Project, tmp_path: Path,
     session = create_session(project)
     settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
     client = member_client(project)
-    assert "The files cannot be read now." in visible_text(shown(client, f"/sessions/{session.session_id}/skills"))
+    page = shown(client, f"/sessions/{session.session_id}/skills")
+    assert text_at(page, "[aria-labelledby=reload-title] strong") == "The files cannot be read now."
     assert client.post(f"/sessions/{session.session_id}/skills/reload").status_code == 302
-    assert "SKILLS_ROOT_UNREADABLE" in visible_text(shown(client, f"/sessions/{session.session_id}/skills"))
+    assert error_code(shown(client, f"/sessions/{session.session_id}/skills")) == "SKILLS_ROOT_UNREADABLE"
 
 
 def test_a_viewer_sees_and_a_stranger_does_not(project: Project) -> None:
     session = create_session(project)
     viewer = member_client(project, "viewer")
     address = f"/sessions/{session.session_id}/skills"
-    assert "Reload skills" not in visible_text(shown(viewer, address))
+    assert "Reload skills" not in texts_of(shown(viewer, address), "button")
     assert viewer.post(f"{address}/reload").status_code == 403
     elsewhere = Project.objects.create(name="Other", slug="other")
     assert member_client(elsewhere).get(address).status_code == 404
@@ -101,7 +109,7 @@ def test_the_session_page_shows_and_completes_the_snapshot(project: Project, fil
     session = create_session(project)
     write_skill(files / "skills", "later", front(command="later"))
     html = shown(member_client(project), f"/sessions/{session.session_id}?panel=settings")
-    assert "4 in snapshot 1" in visible_text(html)
+    assert "4 in snapshot 1" in texts_of(html, "dl.facts a")
     assert "/later" not in html
     completion = member_client(project).get(f"/sessions/{session.session_id}/completion").text
     assert parsed(completion).css('[data-insert="/calc "]')
@@ -117,10 +125,11 @@ def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None
         client.post(f"/sessions/{session.session_id}/ask", {"content": text})
     html = shown(client, f"/sessions/{session.session_id}")
     assert len(parsed(html).css(".bubble--command")) == 3
-    assert "42" in texts_of(parsed(html), "pre")
-    assert "unknown_command" in visible_text(html)
+    assert "42" in texts_of(html, ".bubble--command pre")
+    assert "unknown_command" in texts_of(html, ".bubble--command .badge")
     for turn in session.turns.all():
-        assert "command /" in visible_text(shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}"))
+        page = shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}")
+        assert texts_of(page, "[role=tree] .is-frame .truncate")[0].startswith("command /")
 
 
 def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files: Path) -> None:
@@ -135,7 +144,7 @@ def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files:
     client.post(f"{address}/reload")
     client.get(address)
     with counted_queries() as many:
-        assert "skill-29" in visible_text(client.get(address).text)
+        assert "skill-29" in texts_of(client.get(address).text, ".table__title")
     assert len(many) == len(few)
 
 
@@ -143,7 +152,7 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
     session = create_session(live_project)
     answer_message(session, TurnCall(message="/style focus"))
     client = member_client(live_project)
-    assert "Command" in visible_text(shown(client, f"/sessions/{session.session_id}"))
+    assert texts_of(shown(client, f"/sessions/{session.session_id}"), ".bubble--command a")[0].startswith("Command")
     exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
     assert exported["turns"][0]["command_result"]["code"] == "style_set"
     assert exported["session"]["skill_snapshot"]["version"] == 1
@@ -154,13 +163,15 @@ def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Proj
     session = create_session(live_project)
     turn = answer_message(session, TurnCall(message="/calc 6*7")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
-    assert "'calc' is the alias of the skill 'arithmetic' from bundled." in visible_text(html)
-    assert "Resolved with snapshot 1" in visible_text(html)
-    assert "builtin:calculate" in visible_text(html)
+    facts = facts_of(html, ".facts")
+    assert facts["Why"] == "'calc' is the alias of the skill 'arithmetic' from bundled."
+    assert "Resolved with snapshot 1" in facts["Command"]
+    assert facts["Skill"] == "arithmetic from bundled, tool_dispatch, builtin:calculate"
     unknown = answer_message(session, TurnCall(message="/nothing")).turn
     html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{unknown.request_id}/choice")
-    assert "is neither a built-in command nor an alias" in visible_text(html)
-    assert "none" in texts_of(parsed(html), "dd")
+    facts = facts_of(html, ".facts")
+    assert "is neither a built-in command nor an alias" in facts["Command"]
+    assert facts["Skill"] == "none"
 
 
 def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
@@ -175,8 +186,9 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
     }])  # fmt: skip
     batch.save()
     html = shown(member_client(live_project), address)
-    assert "and 2 more that were left out" in visible_text(html)
-    assert "which was not offered." in visible_text(html)
+    facts = facts_of(html, "[aria-labelledby=choice-skill] dl")
+    assert facts["Offered"].endswith("and 2 more that were left out")
+    assert facts["Why"].startswith("The model named 'x', which was not offered.")
     assert HOSTILE not in html
 
 
@@ -190,8 +202,8 @@ def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
     assert not parsed(choice).css("#what-if-title")
     page = shown(client, address)
     assert "none delivered" not in visible_text(page)
-    assert "tool_ok" in visible_text(page)
-    assert "42" in texts_of(parsed(page), "pre")
+    assert text_at(page, '[title="Result code"]') == "tool_ok"
+    assert text_at(page, '[aria-label="Result of the command"]') == "42"
 
 
 def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) -> None:
@@ -202,7 +214,7 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
     told = [(name, side) for name in ("summary", "command", "requires_tools") for side in ("before", "after")]
     for name, side in told:
         assert parsed(html).css(f'[aria-label="{name} {side}"]')
-    values = [texts_of(parsed(html), f'[aria-label="{name} {side}"]') for name, side in told]
+    values = [texts_of(html, f'[aria-label="{name} {side}"]') for name, side in told]
     assert values == [["Old words"], ["New words"], ["(none)"], ["own"], ["add"], ["(none)"]]
     assert not parsed(html).css('[aria-label="instructions before"]')
 
@@ -213,15 +225,18 @@ def test_a_session_shows_its_models_and_can_take_the_projects(project: Project) 
     client = member_client(project)
     address = f"/sessions/{session.session_id}"
     before = shown(client, f"{address}?panel=settings")
-    assert "m-newest" not in visible_text(before)
-    assert "Temperature0.1" in visible_text(before)
+    models = facts_of(before, "#panel-models dl")
+    assert "goal-fast" not in models
+    assert models["Temperature"] == "0.1"
     assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
     assert client.post(f"{address}/models").status_code == 302
     after = shown(client, f"{address}?panel=settings")
-    assert "goal-fastm-newest" in visible_text(after)
-    assert "Temperature0.7" in visible_text(after)
+    models = facts_of(after, "#panel-models dl")
+    assert models["goal-fast"] == "m-newest"
+    assert models["Temperature"] == "0.7"
     assert session.events.filter(kind="model-config.changed").count() == 1
-    assert "Take the project" not in visible_text(shown(member_client(project, "viewer"), f"{address}?panel=settings"))
+    viewed = shown(member_client(project, "viewer"), f"{address}?panel=settings")
+    assert not [text for text in texts_of(viewed, "button") if text.startswith("Take the project")]
 
 
 def parts_of_pages() -> dict[str, list[str]]:
@@ -237,7 +252,7 @@ def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project)
     """Exceptions are the events after which another page is loaded."""
     address, client = f"/sessions/{create_session(project).session_id}", member_client(project)
     html = "".join(shown(client, f"{address}?panel={panel}") for panel in ("knowledge", "turns", "settings"))
-    triggers = attributes_of(parsed(html), '[hx-trigger^="live:"]', "hx-trigger")
+    triggers = attributes_of(html, '[hx-trigger^="live:"]', "hx-trigger")
     shown_parts = {trigger.removeprefix("live:").split()[0] for trigger in triggers}
     heard = {kind for part, kinds in parts_of_pages().items() if part in shown_parts for kind in kinds}
     assert set(EVENT_KINDS) - heard == {"session.created", "session.deleted", "session.restored"}
@@ -250,4 +265,4 @@ def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None
     assert "Guided by" not in visible_text(shown(client, f"/sessions/{session.session_id}"))
     session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})
     html = shown(client, f"/sessions/{session.session_id}")
-    assert "Guided by the skill <" in visible_text(html)
+    assert f"Guided by the skill {HOSTILE}" in texts_of(html, ".bubble--assistant .bubble__foot > span")

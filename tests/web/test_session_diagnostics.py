@@ -31,6 +31,7 @@ from tests.web.page_scene import (
     new_session,
     parsed,
     talk,
+    text_at,
     texts_of,
     visible_text,
 )
@@ -49,7 +50,7 @@ def diagnostics(client: Client, session: Session) -> str:
 
 
 def rows(html: str) -> dict[str, str]:
-    return dict(zip(texts_of(parsed(html), "dt"), map(spaced, parsed(html).css("dd")), strict=True))
+    return dict(zip(texts_of(html, "dt"), map(spaced, parsed(html).css("dd")), strict=True))
 
 
 def outbound(html: str) -> Any:
@@ -77,7 +78,7 @@ def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
         FOLLOWS: "no", "Conversation": session.session_id, "Conversation taken from": "none", "History reset": "none",
         "Warnings": "none",
     }  # fmt: skip
-    assert "No request yet" in visible_text(html)
+    assert text_at(html, "#diagnostics-outbound p") == "No request yet"
     add_turns(session, 1, "failed")
     assert rows(diagnostics(client, session))["Last error of a turn"] == "VALIDATION_REJECTED: Refused 1."
 
@@ -295,7 +296,7 @@ def test_the_panel_opens_with_the_page_at_constant_queries(project: Project) -> 
     assert counts[0] == counts[1] <= 9
     page = client.get(reverse("session", args=[session.session_id]), {"diagnostics": "1"}).text
     check_html(page)
-    assert "Outbound Request JSON" in visible_text(page)
+    assert text_at(page, "#diagnostics-outbound summary") == "Outbound Request JSON"
     assert "Outbound Request JSON" not in visible_text(client.get(reverse("session", args=[session.session_id])).text)
     stranger = member_client(Project.objects.create(name="Other"))
     assert stranger.get(reverse("session-diagnostics", args=[session.session_id])).status_code == 404
