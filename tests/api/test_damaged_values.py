@@ -12,7 +12,7 @@ from sessions_app.models import DamagedValue, ExplainabilityTurn, KnowledgeLayer
 from sessions_app.models.damage import damaged_columns
 from sessions_app.queries.sessions import frozen_content
 from tests.api.conftest import Caller
-from tests.web.page_scene import member_client, visible_text
+from tests.web.page_scene import member_client, text_at
 
 TORN = b'{"it ends in the mid'
 
@@ -107,4 +107,4 @@ def test_a_page_says_which_column_is_damaged(talked: Session, project: Project) 
     browser.raise_request_exception = False
     page = browser.get(f"/sessions/{talked.session_id}/turns/{turn.request_id}/context")
     assert page.status_code == 503
-    assert "explainabilityturn.context_report" in visible_text(page.text)
+    assert "explainabilityturn.context_report" in text_at(page.text, "h1 + p")

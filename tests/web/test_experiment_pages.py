@@ -23,10 +23,11 @@ from tests.web.page_scene import (
     link_of,
     links_of,
     member_client,
+    notice,
     parsed,
     talk,
+    text_at,
     texts_of,
-    visible_text,
 )
 from tests.web.test_turn_panels import get
 
@@ -50,21 +51,21 @@ def test_a_cause_is_one_click_from_its_proof(live_project: Project, turn: Explai
     assert link_of(get(client, turn, "turn"), "Diagnosis") == address(turn, "turn-diagnosis")
     asked = client.post(address(turn, "turn-diagnose"), {"should_contain": "gate B"})
     found = settled(client, asked.url)
-    assert "gate A.” decides the answer" in visible_text(found)
+    assert "gate A.” decides the answer" in text_at(found, "[aria-labelledby=diagnosis-found] li:first-child strong")
     proof = client.get(link_of(found, "See the trial")).text
-    assert "The ferry to Nore leaves from gate B." in visible_text(proof)
-    assert "Experiment on turn 3" in visible_text(proof)
+    assert text_at(proof, '[aria-label="Answer"]').startswith("The ferry to Nore leaves from gate B.")
+    assert "Experiment on turn 3" in texts_of(proof, ".crumbs a")
     assert parsed(proof).css("svg")
-    assert texts_of(parsed(client.get(link_of(found, "Compare")).text), "h1")[0].startswith("Turn 3 and trial")
+    assert texts_of(client.get(link_of(found, "Compare")).text, "h1")[0].startswith("Turn 3 and trial")
 
 
 def test_earlier_searches_are_listed_without_the_one_shown(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
     asked = client.post(address(turn, "turn-diagnose"), {"should_not_contain": "gate A"})
-    assert "Earlier searches" not in visible_text(settled(client, asked.url))
-    earlier = visible_text(get(client, turn, "turn-diagnosis"))
-    assert "Earlier searches" in earlier
-    assert "finished, should not say “gate A”" in earlier
+    assert "Earlier searches" not in texts_of(settled(client, asked.url), "h2")
+    earlier = get(client, turn, "turn-diagnosis")
+    assert text_at(earlier, "#earlier-title") == "Earlier searches"
+    assert "finished, should not say “gate A”" in text_at(earlier, "[aria-labelledby=earlier-title] li")
 
 
 def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> None:
@@ -78,8 +79,8 @@ def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> No
     assert attributes_of(form, "[name=kb_id]", "value") == [base.kb_id]
     back = client.post(form.attributes["action"], {"kb_id": base.kb_id, "next": search.url}, follow=True)
     assert back.redirect_chain[-1][0] == search.url
-    assert "mounted now" in visible_text(back.text)
-    assert "of “Handbook” now." in visible_text(back.text)
+    assert "mounted now" in texts_of(back.text, "[aria-labelledby=diagnosis-found] li span")
+    assert notice(back.text) == "The session sees revision 2 of “Handbook” now."
 
 
 def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: ExplainabilityTurn) -> None:
@@ -87,7 +88,9 @@ def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: Explai
     asked = client.post(address(turn, "turn-diagnose"), {"should_contain": HOSTILE})
     found = settled(client, asked.url)
     check_html(found)
-    assert "Nothing that was tried makes the answer what you expected" in visible_text(found)
+    assert "Nothing that was tried makes the answer what you expected." in texts_of(
+        found, "[aria-labelledby=diagnosis-found] p"
+    )
     assert HOSTILE not in found
 
 
@@ -100,7 +103,7 @@ def test_a_trial_offers_what_the_turn_found(live_project: Project, turn: Explain
     assert [(box.attributes["value"], "checked" in box.attributes) for box in boxes] == [
         (unit["id"], unit is units[0]) for unit in units
     ]
-    assert "gone" in texts_of(parsed(html), 'textarea.textarea[name="unit"][rows="2"]')
+    assert text_at(html, 'textarea[name="unit"]') == "gone"
 
 
 def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: ExplainabilityTurn) -> None:
@@ -108,20 +111,23 @@ def test_trials_are_shown_beside_the_recorded_turn(live_project: Project, turn: 
     made = client.post(address(turn, "turn-try-run"), {"message": "Which gate?", "level": "1"})
     html = settled(client, made.url)
     check_html(html)
-    assert "message: Which gate?" in visible_text(html)
+    assert texts_of(html, '[data-label="Changes"]')[-1].startswith("message: Which gate?")
     more = client.post(
         address(turn, "turn-try-run"),
         {"experiment": made.url.rpartition("/")[2], "message": turn.user_message, "history": "none"},
     )
     assert more.url == made.url
     html = settled(client, made.url)
-    assert "no conversation" in visible_text(html)
-    assert "includes reading and storing it, that of a trial does not" in visible_text(html)
+    assert texts_of(html, '[data-label="Changes"]')[-1] == "no conversation"
+    assert text_at(html, "[aria-labelledby=trials-title] > p") == (
+        "The time of the recorded turn includes reading and storing it, that of a trial does not."
+    )
     trace = ExplainabilityTurn.with_trials.filter(trial_number__gt=0).order_by("-trial_number")[0]
     for name in ("turn", "turn-graph", "turn-timeline", "turn-context", "turn-choice", "turn-export", "turn-picture"):
         assert client.get(address(trace, name)).status_code == 200, name
-    assert link_of(client.get(address(trace, "turn")).text, "Try") is None
-    assert links_of(parsed(client.get(reverse("experiments")).text)).count(made.url) == 1
+    tabs = texts_of(client.get(address(trace, "turn")).text, ".turn-tabs a")
+    assert tabs == ["Execution", "Context", "Choice", "Experiment"]
+    assert links_of(client.get(reverse("experiments")).text).count(made.url) == 1
     assert str(turn.session.turns.count()) == "3"
 
 
@@ -143,11 +149,11 @@ def test_since_when_an_answer_is_so_is_one_form_away(live_project: Project, turn
     assert parsed(form).css(f'[value="{turn.request_id}"][selected]')
     made = client.post(reverse("session-bisect-run", args=[turn.session.session_id]), {"turn": turn.request_id})
     found = settled(client, made.url)
-    assert "The ferry to Nore leaves from gate A." in visible_text(found)
-    recorded, *states = texts_of(parsed(found), '[data-label="Changes"]')
+    assert "The ferry to Nore leaves from gate A." in text_at(found, "[aria-labelledby=bisect-found] strong")
+    recorded, *states = texts_of(found, '[data-label="Changes"]')
     note = "Nothing that the machine is given has changed."
     assert (recorded, states[:2]) == ("nothing", [f"the state after turn 2{note}", "the state before the first turn"])
-    actions = texts_of(parsed(found), '[data-label="Actions"]')
+    actions = texts_of(found, '[data-label="Actions"]')
     assert ["Change" in words for words in actions] == [False, True, *[False] * (len(states) - 1)]
 
 
@@ -157,14 +163,14 @@ def test_an_experiment_is_deleted_by_who_ran_it_or_an_editor(live_project: Proje
         made = viewer.post(address(turn, "turn-try-run"), {"message": "Which gate?"})
         assert client.post(f"{made.url}/delete").status_code == status
     made = viewer.post(address(turn, "turn-try-run"), {"message": "Which gate?"})
-    assert "Delete it" not in visible_text(settled(other, made.url))
+    assert "Delete it" not in texts_of(settled(other, made.url), "button")
     assert editor.post(f"{made.url}/delete").url == reverse("experiments")
     assert viewer.get(made.url).status_code == 404
 
 
 def test_the_replay_page_says_identical(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project, "viewer")
-    assert "replays identically" in visible_text(get(client, turn, "turn-replay"))
+    assert "replays identically" in text_at(get(client, turn, "turn-replay"), "[aria-labelledby=replay-result] p")
     line = client.get(address(turn, "turn-replay"), headers={"HX-Request": "true"}).text
     assert link_of(line, "Replays identically") == address(turn, "turn-replay")
     assert link_of(get(client, turn, "turn"), "Replay") == address(turn, "turn-replay")
@@ -174,11 +180,11 @@ def test_a_turn_has_the_same_tabs_on_all_its_pages(live_project: Project, turn: 
     client = member_client(live_project, "viewer")
     own, base = get(client, turn, "turn"), address(turn, "turn")
     names = ["Execution", "Context", "State change", "Choice", "Try", "Diagnosis", "Replay"]
-    assert texts_of(parsed(own), ".turn-tabs a") == names
+    assert texts_of(own, ".turn-tabs a") == names
     for name, tab in (("turn-try", "Try"), ("turn-diagnosis", "Diagnosis"), ("turn-replay", "Replay")):
         again = get(client, turn, name)
-        assert texts_of(parsed(again), ".turn-tabs a") == names
-        assert texts_of(parsed(again), ".turn-tabs [aria-current]") == [tab]
+        assert texts_of(again, ".turn-tabs a") == names
+        assert texts_of(again, ".turn-tabs [aria-current]") == [tab]
         assert link_of(again, "Context") == f"{base}?tab=context"
 
 

@@ -8,7 +8,7 @@ from sessions_app.web.turns.graph.folding import fold_planners
 from sessions_app.web.turns.graph.preparation import with_preparation
 from sessions_app.web.turns.graph.structure import GraphStructure, read_structure
 from tests.kernel.scripted import Scripted, detection, plan, plugin, retrieval, run, solution
-from tests.web.page_scene import attributes_of, parsed, texts_of, visible_text
+from tests.web.page_scene import attributes_of, text_at, texts_of
 
 EXCHANGES = [
     {"purpose": "conversation-summary", "body": {}, "response": {"text": "x"}, "durationMs": 40},
@@ -32,7 +32,7 @@ def structure_of(*others: Scripted) -> GraphStructure:
 
 
 def ids(markup: str) -> set[str]:
-    return set(attributes_of(parsed(markup), '[data-id^="exec-"]', "data-id"))
+    return set(attributes_of(markup, '[data-id^="exec-"]', "data-id"))
 
 
 def test_a_planner_that_worked_is_a_badge_on_its_edge() -> None:
@@ -72,9 +72,9 @@ def test_calls_that_prepared_the_turn_come_first_everywhere() -> None:
     assert whole.executions[first[3]].started_at_ms >= 100
     shown = show_structure(whole)
     for markup in (render_shown(shown), render_timeline(shown), render_outline(shown).rows):
-        order = attributes_of(parsed(markup), "[data-id]", "data-id")
+        order = attributes_of(markup, "[data-id]", "data-id")
         assert order.index("prepare-1") < order.index(first[3])
-        assert "Query rewriting" in visible_text(markup)
+        assert "Query rewriting" in text_at(markup, '[data-id="prepare-2"]')
 
 
 def test_a_turn_without_preparing_calls_is_drawn_as_recorded() -> None:
@@ -94,4 +94,4 @@ def test_each_call_says_what_came_out_of_it() -> None:
     assert outputs["exec-0.1~1"] == "2 statements, 1 intent"
     assert outputs_of(events, {kb: []})[kb] == "no unit"
     markup = render_shown(show_structure(whole), outputs=outputs)
-    assert "2 units, best 1.00" in texts_of(parsed(markup), "text")
+    assert "2 units, best 1.00" in texts_of(markup, "text")

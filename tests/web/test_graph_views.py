@@ -13,7 +13,7 @@ from sessions_app.web.turns.graph.error_path import error_path
 from sessions_app.web.turns.graph.standalone import standalone
 from sessions_app.web.turns.graph.structure import Edge
 from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of, structure_of
-from tests.web.page_scene import attributes_of, parsed, texts_of, visible_text
+from tests.web.page_scene import attributes_of, parsed, texts_of
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -102,9 +102,7 @@ def test_parallel_branches_have_rows_of_their_own() -> None:
     svg = render_timeline(shown_of(stored))
     places = bars(svg)
     assert places["exec-0.1.1~1"] == places["exec-0.2.1~1"]
-    (first,), (second,) = (
-        attributes_of(parsed(svg), f'[data-id="exec-0.{branch}.1~1"] .row-ground', "y") for branch in (1, 2)
-    )
+    (first,), (second,) = (attributes_of(svg, f'[data-id="exec-0.{branch}.1~1"] .row-ground', "y") for branch in (1, 2))
     assert first != second
 
 
@@ -213,14 +211,15 @@ def test_what_was_returned_to_later_stands_later() -> None:
     began = ["exec-0.1~1", "exec-0.2~1", "exec-0.3~1", "exec-0.4~1", "exec-0.2~2", "exec-0.5~1"]
     assert list(structure.items["frame-0"]) == began
     rows = render_outline(shown_of(returned_to())).rows
-    assert attributes_of(parsed(rows), '[data-id^="exec"]', "data-id") == began
+    assert attributes_of(rows, '[data-id^="exec"]', "data-id") == began
 
 
 def test_planners_are_told_apart_by_their_phase() -> None:
     shown = shown_of(returned_to())
     for markup in (render_shown(shown), render_timeline(shown)):
-        assert "planner · post-seed" in visible_text(markup)
-        assert "planner · post-kb" in visible_text(markup)
+        drawn = " ".join(texts_of(markup, "title"))
+        assert "planner · post-seed" in drawn
+        assert "planner · post-kb" in drawn
     assert parsed(render_outline(shown).rows).css('[aria-label="Planner post-kb 12 ms, success"]')
 
 
@@ -232,10 +231,10 @@ def test_a_child_frame_shows_its_question_short_and_whole() -> None:
     )
     shown = shown_of(stored)
     svg = render_shown(shown)
-    [below] = [text for text in texts_of(parsed(svg), ".frame-purpose") if text.startswith("How")]
+    [below] = [text for text in texts_of(svg, ".frame-purpose") if text.startswith("How")]
     assert below.endswith("…")
     assert question.startswith(below[:-1] + " ")
-    assert [title for title in texts_of(parsed(svg), "title") if title.startswith(f"parallel-intent 1, {question}, ")]
+    assert [title for title in texts_of(svg, "title") if title.startswith(f"parallel-intent 1, {question}, ")]
     assert f'title="parallel-intent 1: {question} (' in render_outline(shown).rows
 
 

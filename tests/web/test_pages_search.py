@@ -23,6 +23,7 @@ from tests.web.page_scene import (
     member_client,
     new_session,
     parsed,
+    text_at,
     texts_of,
     visible_text,
 )
@@ -55,7 +56,7 @@ def ask(client: Client, text: str) -> str:
 
 def turn_links(html: str) -> list[str]:
     """Return the texts of the links to turns."""
-    return [text for text in texts_of(parsed(html), "a") if text.startswith("Turn ")]
+    return [text for text in texts_of(html, "a") if text.startswith("Turn ")]
 
 
 def found_turns(client: Client, text: str) -> set[int]:
@@ -103,11 +104,11 @@ def test_turns_are_found_by_words_and_filters(client: Client, session: Session, 
 
 def test_hits_are_marked_in_the_text_that_holds_them(client: Client, session: Session) -> None:
     html = ask(client, "assistant in:turns")
-    assert texts_of(parsed(html), "mark").count("assistant") == 3
+    assert texts_of(html, "mark").count("assistant") == 3
     failed = ask(client, "refused")
     assert "refused every answer" in visible_text(failed).partition("Error:")[2]
     assert "Refused 3." in visible_text(failed).partition("Error:")[2]
-    assert {"refused", "Refused"} <= set(texts_of(parsed(failed), "mark"))
+    assert {"refused", "Refused"} <= set(texts_of(failed, "mark"))
 
 
 def test_sessions_are_found_by_name_and_by_their_turns(client: Client, session: Session, project: Project) -> None:
@@ -128,52 +129,50 @@ def test_sessions_are_found_by_name_and_by_their_turns(client: Client, session: 
         (f"in:sessions session:{other.session_id}", {other}),
     ):
         html = ask(client, text)
-        assert {
-            row for row in (session, other, expired) if row.session_id in texts_of(parsed(html), ".id")
-        } == expected, text
+        assert {row for row in (session, other, expired) if row.session_id in texts_of(html, ".id")} == expected, text
 
 
 def test_units_and_imported_messages_are_found(client: Client, session: Session, project: Project) -> None:
     Message.objects.create(session=session, sequence=900, role="tool", content="An imported fact 2.")
     html = ask(client, "fact 2")
-    assert {"Fact", "2"} <= set(texts_of(parsed(html), "mark"))
-    assert "Imported messages" in visible_text(html)
-    assert "Units" not in visible_text(ask(client, "status:failed"))
+    assert {"Fact", "2"} <= set(texts_of(html, "mark"))
+    assert {"Imported messages", "Units"} <= set(texts_of(html, "#results h2"))
+    assert "Units" not in texts_of(ask(client, "status:failed"), "#results h2")
     without = ask(client, "fact 2 -in:units")
-    assert "Imported messages" in visible_text(without)
-    assert "Units" not in visible_text(without)
+    assert "Imported messages" in texts_of(without, "#results h2")
+    assert "Units" not in texts_of(without, "#results h2")
     assert ask(client, "in:units plugin:kb-fast").count("from turn 4") == 1
 
 
 def test_other_projects_and_deleted_sessions_are_not_found(client: Client, session: Session) -> None:
     stranger = member_client(Project.objects.create(name="Other", slug="other"))
     for text in ("fact", "question", "pets", "status:failed", "in:units fact", "-nothing"):
-        assert "No results" in visible_text(ask(stranger, text)), text
-        assert "No results" not in visible_text(ask(client, text)), text
+        assert texts_of(ask(stranger, text), "#results h2") == ["No results"], text
+        assert "No results" not in texts_of(ask(client, text), "#results h2"), text
     delete_session(session)
     for text in ("fact", "question", "pets", "status:failed", "in:units fact"):
-        assert "No results" in visible_text(ask(client, text)), text
+        assert texts_of(ask(client, text), "#results h2") == ["No results"], text
 
 
 def test_what_was_not_understood_is_explained_with_a_proposal(client: Client, session: Session) -> None:
     html = ask(client, "question status:faild")
-    assert "Not understood: status:faild" in visible_text(html)
-    assert "?q=status%3Afailed" in links_of(parsed(html))
+    assert text_at(html, "[role=status] strong") == "Not understood: status:faild"
+    assert "?q=status%3Afailed" in links_of(html)
     assert found_turns(client, "question status:faild") == {1, 2, 3, 4}
 
 
 def test_a_long_list_says_that_it_was_cut_and_leads_to_all(client: Client, session: Session) -> None:
     add_turns(session, SHOWN)
     html = ask(client, "question")
-    assert f"the newest {SHOWN}" in visible_text(html)
+    assert text_at(html, "[aria-labelledby=found-turns] .card__head .small").startswith(f"the newest {SHOWN},")
     assert parsed(html).css('a[href*="question%20in:turns"]')
     assert len(found_turns(client, "question in:turns")) == SHOWN + 4
 
 
 def test_an_empty_search_teaches_the_language(client: Client) -> None:
     html = ask(client, "")
-    assert "Query language" in visible_text(html)
-    assert "duration:>2s" in visible_text(html)
+    assert texts_of(html, "#results h2") == ["Query language"]
+    assert "duration:>2s" in texts_of(html, "#results dt")
 
 
 def test_what_was_written_is_text(client: Client, session: Session) -> None:
@@ -214,7 +213,7 @@ def test_what_is_being_written_is_completed(client: Client, project: Project, wr
     create_base(project, "Hand book")
     html = client.get(reverse("search-complete"), {"written": written}).text
     check_html(html)
-    offered = [text.replace('"', "'") for text in attributes_of(parsed(html), "[data-insert]", "data-insert")]
+    offered = [text.replace('"', "'") for text in attributes_of(html, "[data-insert]", "data-insert")]
     assert [text.replace("'", '"') for text in offered][:1] == ([] if first is None else [first])
 
 
@@ -222,7 +221,7 @@ def test_the_palette_lists_bases_sessions_and_turns(client: Client, session: Ses
     named = [create_base(project, f"Pumps {number}") for number in range(6)]
     html = client.get(reverse("search-palette"), {"q": " pumps "}).text
     check_html(html)
-    offered = links_of(parsed(html), "[role=option]")
+    offered = links_of(html, "[role=option]")
     assert len(offered) == 5
     assert reverse("knowledge-base", args=[named[0].kb_id]) in offered
     assert not parsed(client.get(reverse("search-palette")).text).css('[href*="/knowledge/"]')
@@ -242,10 +241,12 @@ def test_the_registry_of_a_session_is_filtered_and_stays_so(client: Client, sess
     page = client.get(reverse("session", args=[session.session_id]), {"find": "duration:>2s"}).text
     assert turn_links(page) == ["Turn 4"]
     assert len(parsed(page).css(".exchange")) == 4
-    assert "No matching turns" in visible_text(client.get(state, {"find": "status:running"}).text)
+    assert text_at(client.get(state, {"find": "status:running"}).text, "#panel-turns p").startswith(
+        "No matching turns."
+    )
     add_turns(session, 30)
     html = client.get(state, {"find": "-status:failed"}).text
-    (more,) = attributes_of(parsed(html), '[hx-get*="turns_before="]', "hx-get")
+    (more,) = attributes_of(html, '[hx-get*="turns_before="]', "hx-get")
     shown = turn_links(html) + turn_links(client.get(more).text)
     assert [int(text.removeprefix("Turn ")) for text in shown] == [number for number in range(34, 0, -1) if number != 3]
 
@@ -276,11 +277,12 @@ def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str) ->
 def test_bases_are_found_by_their_names(client: Client, project: Project) -> None:
     base = create_base(project, "Ferry handbook")
     address = reverse("knowledge-base", args=[base.kb_id])
-    assert address in links_of(parsed(ask(client, "ferry book")))
-    assert address not in links_of(parsed(ask(client, "ferry -handbook")))
-    assert address not in links_of(parsed(ask(client, "ferry status:failed")))
+    assert address in links_of(ask(client, "ferry book"))
+    assert address not in links_of(ask(client, "ferry -handbook"))
+    assert address not in links_of(ask(client, "ferry status:failed"))
 
 
 def test_a_search_that_finds_nothing_says_what_helps(client: Client, session: Session) -> None:
-    assert "Write only the beginning of a word" in visible_text(ask(client, "nosuchword"))
-    assert "Take one away, or write only the beginning" in visible_text(ask(client, "nosuchword status:failed"))
+    assert "Write only the beginning of a word" in text_at(ask(client, "nosuchword"), "#results .empty p")
+    said = text_at(ask(client, "nosuchword status:failed"), "#results .empty p")
+    assert "Take one away, or write only the beginning" in said

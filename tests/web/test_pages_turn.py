@@ -31,8 +31,8 @@ from tests.web.page_scene import (
     member_client,
     new_session,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 
@@ -75,13 +75,13 @@ def test_the_question_heads_a_graph_of_every_execution(reader: Client, answered:
     assert len(executions) >= 5
     for ref in executions:
         assert parsed(html).css(f'[data-id="{ref}"]')
-    assert "What is my dog called?" in texts_of(parsed(html), "h1")
+    assert "What is my dog called?" in texts_of(html, "h1")
     assert "What is my dog called?" not in graph.text()
 
 
 def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-outline")
-    items = attributes_of(parsed(html), "[role=treeitem]", "data-id")
+    items = attributes_of(html, "[role=treeitem]", "data-id")
     assert items[0] == "frame-0"
     assert set(items[1:]) == set(stored_executions(answered))
     assert len(parsed(html).css("[role=tree]")) == 1
@@ -90,14 +90,14 @@ def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: Expla
 @pytest.mark.rule("PAGE-5")
 def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", sel="exec-0.1~1")
-    assert "Symbolic Seed Detector" in visible_text(html)
+    assert text_at(html, ".detail__title h2") == "Symbolic Seed Detector"
     (given,), (returned,) = (parsed(html).css(f"#json-{name}") for name in ("input", "output"))
     shown = json.loads(given.text())
     assert shown["message"] == "What is my dog called?"
     assert json.loads(returned.text())["status"] == "success"
-    assert "No error." in visible_text(html)
+    assert text_at(html, "#panel-error") == "No error."
     payload = reverse("api:detail", args=[answered.session.session_id, answered.request_id, "exec-0.1~1"])
-    assert f"{payload}?download=true" in links_of(parsed(html))
+    assert f"{payload}?download=true" in links_of(html)
 
 
 def test_the_address_holds_the_selection(reader: Client, answered: ExplainabilityTurn) -> None:
@@ -114,12 +114,12 @@ def test_the_address_holds_the_selection(reader: Client, answered: Explainabilit
 @pytest.mark.rule("PAGE-5")
 def test_a_frame_opens_with_what_is_inside(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered, "turn-detail", sel="frame-0")
-    assert "Frame" in visible_text(html)
+    assert text_at(html, ".detail__head .row .muted") == "Frame"
     assert parsed(html).css('[data-select="exec-0.1~1"]')
 
 
 def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
-    ids = set(attributes_of(parsed(get(reader, answered)), "[data-id]", "data-id"))
+    ids = set(attributes_of(get(reader, answered), "[data-id]", "data-id"))
     assert len(ids) >= 6
     for node_id in ids:
         get(reader, answered, "turn-detail", sel=node_id)
@@ -134,7 +134,7 @@ def test_the_ledger_names_offered_and_cited_units_and_turn(reader: Client, answe
         assert text in " ".join(rows[0].text().split())
     told = answered.session.turns.get(turn_index=1)
     assert reverse("turn", args=[answered.session.session_id, told.request_id]) in links_of(rows[0])
-    assert "1 cited" in visible_text(html)
+    assert "1 cited" in texts_of(html, ".ledger label")
     assert any("My cat is called Tom." in row.text() and "cited" not in row.text() for row in rows)
 
 
@@ -145,17 +145,17 @@ def test_the_ledger_counts_what_a_quoted_passage_cites(reader: Client, live_proj
     assert quoted.answer_basis == "quoted"
     rows = parsed(get(reader, quoted, "turn-context")).css('tr[id^="ledger-"]')
     assert "cited" in " ".join(rows[0].text().split())
-    assert "1 cited" in visible_text(get(reader, quoted, "turn-context"))
+    assert "1 cited" in texts_of(get(reader, quoted, "turn-context"), ".ledger label")
 
 
 def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
     session = create_session(live_project)
-    added = visible_text(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
-    assert "My dog is called Rex." in added
-    assert "Added" in added
-    known = visible_text(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
-    assert "Known already" in known
-    assert "the session knows it already" in known
+    added = get(reader, talk(session, "My dog is called Rex."), "turn-state")
+    assert text_at(added, "#change-1 .unit__text") == "My dog is called Rex."
+    assert text_at(added, "#change-1 .badge") == "Added"
+    known = get(reader, talk(session, "My dog is called Rex."), "turn-state")
+    assert text_at(known, "#change-1 .badge") == "Known already"
+    assert "the session knows it already" in text_at(known, "#change-1 .unit__meta")
 
 
 @pytest.mark.rule("PAGE-8")
@@ -165,12 +165,12 @@ def test_a_failed_turn_strikes_its_units_through_with_the_reason(
     scripted_plugins(plugin("val-plugin", "val-a", REJECT))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn)
-    assert "Rex is a dog." in texts_of(parsed(html), "del")
-    assert "Rex is a dog." in texts_of(parsed(get(reader, turn, sel="exec-0.1~1")), "del"), "whatever is chosen"
-    (change,) = texts_of(parsed(get(reader, turn, "turn-state")), "li.unit.is-discarded")
+    assert "Rex is a dog." in texts_of(html, "del")
+    assert "Rex is a dog." in texts_of(get(reader, turn, sel="exec-0.1~1"), "del"), "whatever is chosen"
+    (change,) = texts_of(get(reader, turn, "turn-state"), "li.unit.is-discarded")
     assert "Rex is a dog." in change
     assert "the validators refused every answer that was found" in change
-    assert "VALIDATION_REJECTED" in visible_text(html)
+    assert text_at(html, "#verdict code") == "VALIDATION_REJECTED"
     assert parsed(html).css('[data-id="frame-0"]')
 
 
@@ -182,26 +182,26 @@ def test_an_exception_in_a_plugin_is_shown_where_it_happened(
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
     assert parsed(html).css("#tab-error[aria-selected=true]")
-    assert "PLUGIN" in visible_text(html)
+    assert text_at(html, ".notice strong") == "PLUGIN_EXCEPTION"
 
 
 def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project) -> None:
     asked = "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?"
     turn = talk(create_session(live_project), asked)
-    order = attributes_of(parsed(get(reader, turn, "turn-outline")), '[data-id^="exec-"]', "data-id")
+    order = attributes_of(get(reader, turn, "turn-outline"), '[data-id^="exec-"]', "data-id")
     refused = next(run.id for run in turns.graph(turn).plugin_executions if run.status == "rejected")
     after = order[order.index(refused) + 1]
     html = get(reader, turn, "turn-detail", sel=refused)
-    assert "Because of this, Balanced KB Retrieval was tried next" in visible_text(html)
-    assert "Balanced KB Retrieval" in texts_of(parsed(html), f'[data-select="{after}"]')
+    assert text_at(html, ".detail__body > .notice").startswith("Because of this, Balanced KB Retrieval was tried next")
+    assert "Balanced KB Retrieval" in texts_of(html, f'[data-select="{after}"]')
     assert parsed(html).css(f'[data-select="{after}"][rel="next"]')
 
 
 def test_the_first_filled_tab_is_open_and_empty_ones_say_so(reader: Client, answered: ExplainabilityTurn) -> None:
     candidate = next(node.id for node in turns.graph(answered).control_nodes if node.type == "candidate")
     html = get(reader, answered, "turn-detail", sel=candidate)
-    assert attributes_of(parsed(html), "[role=tab][aria-selected=true]", "id") == ["tab-meta"]
-    assert texts_of(parsed(html), ".tab__empty") == ["(empty)"] * 3
+    assert attributes_of(html, "[role=tab][aria-selected=true]", "id") == ["tab-meta"]
+    assert texts_of(html, ".tab__empty") == ["(empty)"] * 3
 
 
 def test_neighbours_are_one_key_away(project: Project) -> None:
@@ -233,14 +233,15 @@ def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project
     stop = reverse("turn-cancel", args=[session.session_id, running.request_id])
     assert parsed(get(client, running, "turn-head")).css(f'[action="{stop}"]')
     assert not parsed(get(client, ended, "turn-head")).css(f'[action="{stop}"]')
-    assert "Pending" in texts_of(parsed(get(client, running, "turn-state")), "span")
+    assert "Pending" in texts_of(get(client, running, "turn-state"), "span")
 
 
 def test_a_turn_that_stored_nothing_yet_opens(project: Project) -> None:
     turn = add_turns(new_session(project), 1, "running")[0]
     TurnEvents.objects.filter(turn=turn).delete()
     html = get(member_client(project), turn)
-    assert "Nothing has run yet." in visible_text(html)
+    assert text_at(html, "#turn-outline") == "Nothing has run yet."
+    assert text_at(html, "#graph-canvas").startswith("Nothing has run yet.")
 
 
 def test_frames_can_be_shut_by_the_address(reader: Client, live_project: Project) -> None:
@@ -248,11 +249,11 @@ def test_frames_can_be_shut_by_the_address(reader: Client, live_project: Project
     turn = talk(
         session, "My dog is called Rex. My cat is called Tom.", "1. What is my dog called?\n2. What is my cat called?"
     )
-    frames = attributes_of(parsed(get(reader, turn, "turn-graph")), '[data-toggle^="frame-0."]', "data-toggle")
+    frames = attributes_of(get(reader, turn, "turn-graph"), '[data-toggle^="frame-0."]', "data-toggle")
     assert len(frames) == 2
     shut = get(reader, turn, "turn-graph", shut=frames)
     assert len(parsed(shut).css("[aria-expanded=false]")) == 2
-    assert "executions inside" in visible_text(shut)
+    assert texts_of(shut, ".frame-hidden") == ["5 executions inside"] * 2
 
 
 def test_a_long_payload_is_cut_and_says_so(
@@ -262,7 +263,7 @@ def test_a_long_payload_is_cut_and_says_so(
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn, "turn-detail", sel="exec-0.1~1")
-    assert re.search(r"This is the beginning: [\d.]+ (KB|bytes) more are not shown here", visible_text(html))
+    assert re.match(r"This is the beginning: [\d.]+ (KB|bytes) more are not shown here", text_at(html, ".notice"))
     assert len(html) < 12_000
 
 
@@ -272,9 +273,10 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
     settings.MRPVM_MAX_DETAIL_BYTES = 1_000
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
-    assert "too long to be stored whole" in visible_text(get(reader, turn, "turn-detail", sel="exec-0.1~1"))
+    assert "too long to be stored whole" in text_at(get(reader, turn, "turn-detail", sel="exec-0.1~1"), ".notice")
     age_payloads(settings)
-    assert "older than what this server keeps" in visible_text(get(reader, turn, "turn-detail", sel="exec-0.1~1"))
+    told = texts_of(get(reader, turn, "turn-detail", sel="exec-0.1~1"), ".notice")
+    assert "The payload is older than what this server keeps; the structure of the turn stays." in told
 
 
 @pytest.mark.parametrize(
@@ -324,7 +326,7 @@ def test_a_turn_of_1000_executions_is_small_and_costs_no_more(project: Project) 
             html = get(client, turn)
         counts.append(len(queries))
         assert len(gzip.compress(html.encode())) <= 150 * 1024
-        assert f"{size}" in texts_of(parsed(html), "span.count.push")
+        assert f"{size}" in texts_of(html, "span.count.push")
     assert counts[0] == counts[1]
     assert len(parsed(html).css("[role=treeitem]")) == ROWS_AT_FIRST
     rows = get(client, turn, "turn-outline", rows="all")

@@ -13,7 +13,9 @@ from tests.web.page_scene import (
     check_html,
     member_client,
     new_session,
-    visible_text,
+    notice,
+    text_at,
+    texts_of,
 )
 
 
@@ -46,7 +48,7 @@ def act(client: Client, found: LexborHTMLParser, key: str, note: str = "") -> Le
 def test_turns_are_reviewed_one_after_the_other(project: Project, turns: list[ExplainabilityTurn]) -> None:
     anna, bea = member_client(project, "editor", "anna"), member_client(project, "editor", "bea")
     added = anna.post(reverse("turns-review"), {"which": "found", "q": "status:answered"}, follow=True)
-    assert "2 turns added to the review queue." in visible_text(added.text)
+    assert notice(added.text) == "2 turns added to the review queue."
     first = page(anna, reverse("review"))
     assert question(first) == "Question 1?"
     assert "assistant 1" in first.css_first(".answer").text()
@@ -54,7 +56,7 @@ def test_turns_are_reviewed_one_after_the_other(project: Project, turns: list[Ex
     assert question(later) == "Question 2?"
     assert question(act(anna, later, "s")) == "Question 1?"
     done = act(anna, first, "d", "Too short.")
-    assert "All reviewed" in done.text()
+    assert text_at(done, ".empty h2") == "All reviewed"
     assert act(bea, page(bea, reverse("review")), "d").css(".table tbody tr")
     scores = TurnScore.objects.order_by("pk").values_list("person", "turn", "value", "note")
     one, two = (turn.pk for turn in turns)
@@ -69,13 +71,13 @@ def test_thumbs_of_others_stand_beside_the_own(project: Project, turns: list[Exp
     anna.post(rate, {"value": "down", "note": HOSTILE})
     shown = page(bea, reverse("session", args=[turn.session.session_id])).css_first(f"#rating-{turn.turn_index}")
     assert shown.css('[aria-pressed="true"]') == []
-    assert f"Rated bad by anna: {HOSTILE[:40]}" in " ".join(shown.text().split())
+    assert text_at(shown, "span.small").startswith(f"Rated bad by anna: {HOSTILE[:40]}")
     own = bea.post(rate, {"value": "up"}, headers={"HX-Request": "true"}).text
     assert len(LexborHTMLParser(own).css('[aria-pressed="true"]')) == 1
     viewer = page(member_client(project, "viewer"), reverse("session", args=[turn.session.session_id]))
     rated = viewer.css_first(f"#rating-{turn.turn_index}")
     assert rated.css("button") == []
-    assert "Rated good by bea" in " ".join(rated.text().split())
+    assert "Rated good by bea" in texts_of(rated, "span.small")
 
 
 def test_reviews_need_the_role_and_the_project(project: Project, turns: list[ExplainabilityTurn]) -> None:
@@ -86,7 +88,7 @@ def test_reviews_need_the_role_and_the_project(project: Project, turns: list[Exp
     rate = reverse("review-rate", args=[turns[0].session.session_id, turns[0].request_id])
     for address in (rate, reverse("review-clear"), reverse("turns-review")):
         assert viewer.post(address, {"value": "up"}).status_code == 403
-    assert "Nothing to review" in visible_text(page(stranger, reverse("review")).text())
+    assert text_at(page(stranger, reverse("review")), ".empty h2") == "Nothing to review"
     assert stranger.post(rate, {"value": "up"}).status_code == 404
     stranger.post(reverse("review-clear"))
     assert QueuedTurn.objects.count() == 1

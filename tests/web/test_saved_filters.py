@@ -15,7 +15,7 @@ from tests.web.page_scene import (
     check_html,
     member_client,
     new_session,
-    visible_text,
+    notice,
 )
 
 ANNA = Author(name="anna")
@@ -67,7 +67,7 @@ def test_a_filter_is_saved_shared_renamed_and_deleted(project: Project) -> None:
 def test_a_bad_filter_is_refused_with_the_reason(project: Project, name: str, text: str, reason: str) -> None:
     save_filter(project, "Taken", "is:slow", ANNA)
     told = member_client(project).post(reverse("turn-filter-save"), {"q": text, "name": name}, follow=True)
-    assert reason in visible_text(told.text)
+    assert reason in notice(told.text)
     assert SavedFilter.objects.count() == 1
 
 
@@ -98,16 +98,15 @@ def test_chosen_and_found_turns_are_kept_as_tests_once(live_project: Project, tu
     assert chosen == [turn.request_id]
     keep = reverse("turns-keep")
     first = client.post(keep, {"which": "chosen", "turn": chosen, "new_suite": "Ferries"}, follow=True)
-    assert "1 turn kept as tests." in visible_text(first.text)
+    assert notice(first.text) == "1 turn kept as tests."
     suite = Suite.objects.get(name="Ferries")
     rest = {"which": "found", "q": "ferry", "suite": suite.suite_id}
-    assert "2 turns kept as tests. 1 could not be kept: It is a test" in visible_text(
-        client.post(keep, rest, follow=True).text
-    )
+    kept = notice(client.post(keep, rest, follow=True).text)
+    assert kept == "2 turns kept as tests. 1 could not be kept: It is a test of the suite already."
     assert suite.tests.filter(turn=turn, message=turn.user_message).count() == 1
     assert suite.tests.count() == 3
     nothing = client.post(keep, {"which": "chosen", "suite": suite.suite_id}, follow=True)
-    assert "No turn was chosen" in visible_text(nothing.text)
+    assert notice(nothing.text).startswith("No turn was chosen")
     assert member_client(live_project, "viewer").post(keep, rest).status_code == 403
     assert admin_of_another_project().post(keep, {"turn": chosen, "new_suite": "X"}, follow=True).status_code == 200
     assert not Suite.objects.filter(name="X").exists()

@@ -12,7 +12,7 @@ from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.experiments.suites import kept_turn
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Suite, TestCase, TestResult
-from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, parsed, talk, texts_of, visible_text
+from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, notice, parsed, talk, text_at, texts_of
 from tests.web.test_experiment_pages import address, settled
 
 ANNA = Author(name="anna")
@@ -45,18 +45,18 @@ def test_a_turn_is_kept_and_its_run_leads_to_the_trial(live_project: Project, tu
     assert "gate" in sent["contains"]
     made = client.post(keep, {**sent, "new_suite": "Ferries"}, follow=True)
     check_html(made.text)
-    assert "The test stands in “Ferries”." in visible_text(made.text)
+    assert notice(made.text) == "The test stands in “Ferries”."
     suite = Suite.objects.get(name="Ferries")
     started = client.post(page_of(suite, "suite-run-start"), {"over": "heads"})
     found = settled(client, started["Location"])
     check_html(found)
-    assert "1 passed" in visible_text(found)
-    assert "Run against the bases as they are" in visible_text(found)
+    assert text_at(found, "#run-news > p .badge") == "1 passed"
+    assert text_at(found, "h1") == "Run against the bases as they are"
     assert parsed(client.get(link_of(found, "Open")).text).css("svg")
     again = client.get(page_of(suite)).text
     check_html(again)
     assert parsed(again).css('[href$="#result-1"]')
-    assert "1 passed" in visible_text(client.get(reverse("suites")).text)
+    assert text_at(client.get(reverse("suites")).text, '[data-label="Last run"]').startswith("1 passed")
     experiment = client.get(reverse("experiment", args=[started["Location"].rsplit("/", 1)[1]]))
     assert experiment["Location"] == started["Location"]
 
@@ -89,8 +89,8 @@ def test_a_test_that_breaks_is_told_since_the_run_before(live_project: Project, 
     sent = filled(client, edit)
     assert client.post(edit, {**sent, "contains": "gate Z"})["Location"] == page_of(suite)
     found = settled(client, client.post(page_of(suite, "suite-run-start"))["Location"])
-    assert "0 fixed, 1 broken, 0 as before." in visible_text(found)
-    assert "The answer does not contain “gate Z”." in visible_text(found)
+    assert texts_of(found, "[aria-labelledby=difference-title] p")[0].startswith("0 fixed, 1 broken, 0 as before.")
+    assert text_at(found, '#result-1 [data-label="Reason"]') == "The answer does not contain “gate Z”."
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_test_that_cannot_be_kept_keeps_what_was_written(
     refused = client.post(edit, {**filled(client, edit), "message": "Which gate?", "tags": "gates", **changed})
     assert refused.status_code == 400
     assert (refused.context["fields"].message, refused.context["tags"]) == ("Which gate?", "gates")
-    assert told in visible_text(refused.text)
+    assert text_at(refused.text, "[role=alert]").startswith(told)
 
 
 def test_a_base_is_asked_by_a_test_written_by_hand(live_project: Project, suite: Suite) -> None:
@@ -136,15 +136,13 @@ def test_a_suite_goes_out_and_comes_in_as_a_file(live_project: Project, suite: S
     assert file["Content-Disposition"] == 'attachment; filename="suite.yaml"'
     assert AuditEntry.objects.get(kind="export.made").actor_kind == "user"
     upload = SimpleUploadedFile("suite.yaml", file.content.replace(b"Ferries", b"Copy"))
-    assert "The suite “Copy” is as the file says." in visible_text(
-        client.post(reverse("suite-import"), {"file": upload}, follow=True).text
-    )
+    read = client.post(reverse("suite-import"), {"file": upload}, follow=True).text
+    assert notice(read) == "The suite “Copy” is as the file says."
     bad = SimpleUploadedFile("suite.yaml", b"suite: X\ntests: [{message: a, colour: red}]")
-    assert "there is no field 'colour'" in visible_text(
-        client.post(reverse("suite-import"), {"file": bad}, follow=True).text
-    )
+    refused = client.post(reverse("suite-import"), {"file": bad}, follow=True).text
+    assert "there is no field 'colour'" in notice(refused)
     renamed = client.post(page_of(suite, "suite-rename"), {"name": "Boats"}, follow=True)
-    assert "Boats" in texts_of(parsed(renamed.text), "h1")
+    assert text_at(renamed.text, "h1") == "Boats"
     client.post(page_of(suite, "suite-delete"))
     assert [each.name for each in Suite.objects.all()] == ["Copy"]
 
@@ -164,7 +162,7 @@ def test_a_viewer_runs_tests_and_writes_none(live_project: Project, suite: Suite
 def test_the_empty_list_teaches_what_a_test_is(live_project: Project) -> None:
     shown = member_client(live_project).get(reverse("suites")).text
     check_html(shown)
-    assert "No suite yet" in visible_text(shown)
+    assert text_at(shown, ".empty h2") == "No suite yet"
 
 
 def test_a_save_says_what_it_breaks_before_it_is_made(
@@ -173,18 +171,18 @@ def test_a_save_says_what_it_breaks_before_it_is_made(
     client = member_client(live_project)
     session = turn.session
     shown = client.get(reverse("session-kb-saving", args=[session.session_id])).text
-    assert "1 test asks this base" in visible_text(shown)
+    assert text_at(shown, '[aria-label="Test this save"] p').startswith("1 test asks this base.")
     save = reverse("session-kb-test", args=[session.session_id])
     found = settled(client, client.post(save, {"include_conversation_units": "yes"})["Location"])
     check_html(found)
-    assert "This save breaks 0 of 1 test." in visible_text(found)
-    assert "Save" in texts_of(parsed(found), "button")
+    assert text_at(found, ".notice") == "This save breaks 0 of 1 test."
+    assert "Save" in texts_of(found, "button")
     base = reverse("knowledge-base", args=[session.mounted_kb.kb_id])
-    assert "Ferries" in visible_text(client.get(base).text)
+    assert "Ferries" in texts_of(client.get(base).text, "dl.facts a")
     client.post(reverse("session-kb-save", args=[session.session_id]), {"include_conversation_units": "yes"})
     asked = {"name": "saved", "message": turn.user_message, "kb_id": session.mounted_kb.kb_id, "contains": "gate"}
     client.post(page_of(suite, "test-new"), asked)
     revision = reverse("knowledge-test", args=[session.mounted_kb.kb_id])
     told = settled(client, client.post(revision, {"revision": "1"})["Location"])
     check_html(told)
-    assert "Restoring revision 1 breaks 1 of 2 tests." in told
+    assert "Restoring revision 1 breaks 1 of 2 tests." in texts_of(told, ".notice")

@@ -15,8 +15,18 @@ from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
-from tests.web.page_scene import HOSTILE, add_turns, attributes_of, member_client, new_session, parsed, talk, texts_of
-from tests.web.test_turn_panels import get, spaced, text_of
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    attributes_of,
+    member_client,
+    new_session,
+    parsed,
+    talk,
+    text_at,
+    texts_of,
+)
+from tests.web.test_turn_panels import get, spaced
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
@@ -56,7 +66,8 @@ def test_sections_show_sizes_and_open_to_the_sent_text(
     for line, item in zip(shown.values(), stored, strict=True):
         assert f"{item['chars']} characters, {item['tokens']} tokens" in line
     assert "this session, 2 messages" in shown["Conversation"]
-    assert f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens" in text_of(page)
+    sums = f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens"
+    assert text_at(page, ".budget .card__head .numeric").startswith(sums)
     sent = provider.bodies[-1]["messages"]
     texts = [section(client, turn, place) for place in range(6)]
     assert texts[2] == "Answer in one sentence."
@@ -87,11 +98,12 @@ def test_a_refused_summary_is_a_warning_with_its_request(
         if (turn.context_report or {}).get("warnings"):
             break
     client = member_client(live_project)
-    page = text_of(get(client, turn, "turn-context"))
-    assert "the model did not summarise the older messages, so rules did" in text_of(page)
-    assert "To prepare the context 1 call" in text_of(page)
-    assert "Thing 0 costs $50." in text_of(get(client, turn, "turn-requests", "preparing"))
-    assert "left out, covered by the summary" in text_of(page)
+    page = get(client, turn, "turn-context")
+    assert "the model did not summarise the older messages, so rules did" in text_at(page, ".budget__warnings")
+    assert texts_of(page, "#request-preparing summary span") == ["To prepare the context", "1 call"]
+    assert "Thing 0 costs $50." in " ".join(texts_of(get(client, turn, "turn-requests", "preparing"), ".request__text"))
+    (cut,) = texts_of(page, ".budget__cut")
+    assert cut.endswith("left out, covered by the summary")
 
 
 def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Project) -> None:
@@ -104,7 +116,7 @@ def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Projec
     client = member_client(project)
     address = reverse("turn-section", args=[session.session_id, turn.request_id, 0])
     shown = client.get(address, headers={"HX-Request": "true"}).text
-    assert "1 of what stood here is no longer stored." in text_of(shown)
+    assert text_at(shown, "p") == "1 of what stood here is no longer stored."
     assert "**user**: user 1\n\n**user**: user 2\n\n**assistant**: assistant 2" in parsed(shown).text()
     assert section(client, turn, 1) == "Fact 1."
     assert client.get(address.replace("/sections/0", "/sections/2")).status_code == 404
@@ -158,11 +170,14 @@ def test_what_the_window_left_out_is_drawn_and_its_cap_named(live_project: Proje
     turn = talk(session, "What is my dog called?")
     left_out = sum(len(row.content) for row in session.messages.order_by("sequence")[:2])
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    assert f"Left out: 2 older messages, {left_out:,} characters" in text_of(page)
-    (width,) = attributes_of(parsed(page), ".budget__left-out", "width")
+    assert text_at(page, ".budget__legend:has(.budget__sign--left-out)").startswith(
+        f"Left out: 2 older messages, {left_out:,} characters"
+    )
+    (width,) = attributes_of(page, ".budget__left-out", "width")
     assert parsed(page).css(f'.budget__part[x="{width}"]')
-    assert "Window: at most 1 exchange (set by this session)" in text_of(page)
-    assert "Window: at most 16,000 characters (set by the server)" in text_of(page)
+    caps = texts_of(page, ".budget__caps li")
+    assert "Window: at most 1 exchange (set by this session)" in caps
+    assert "Window: at most 16,000 characters (set by the server)" in caps
 
 
 def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Project) -> None:
@@ -170,7 +185,7 @@ def test_a_unit_that_says_otherwise_is_marked_among_the_units(live_project: Proj
     talk(session, "Vehicles board at gate B.")
     turn = talk(session, "Vehicles board at gate C. Where do vehicles board?")
     page = get(member_client(live_project, "viewer"), turn, "turn-context")
-    (against, *_) = texts_of(parsed(page), '.badge.status-warn[title^="It says something else"]')
+    (against, *_) = texts_of(page, '.badge.status-warn[title^="It says something else"]')
     assert re.search("says gate [BC]$", against)
 
 

@@ -23,8 +23,8 @@ from tests.web.page_scene import (
     member_client,
     new_session,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 from tests.web.test_turn_panels import spaced
 
@@ -153,7 +153,7 @@ def test_pages_of_an_ordered_list_follow_each_other(project: Project) -> None:
     while address:
         html = client.get(address).text
         seen += asked(rows_of(html))
-        address = next(iter(links_of(parsed(html), "#more-turns a")), "")
+        address = next(iter(links_of(html, "#more-turns a")), "")
     assert [int(re.sub(r"\D", "", text)) for text in seen] == list(range(120, 0, -1))
 
 
@@ -195,7 +195,7 @@ def test_what_was_told_is_noted_and_what_was_asked_answered(live_project: Projec
     for message in ("My dog is called Rex.", "What is my dog called?", "My cat is Tom. What is my cat called?"):
         client.post(reverse("session-ask", args=[session.session_id]), {"content": message})
     html = client.get(reverse("turns")).text
-    assert texts_of(parsed(html), ".outcome") == ["Answered", "Answered", "Noted"]
+    assert texts_of(html, ".outcome") == ["Answered", "Answered", "Noted"]
     assert asked(rows(client, q="status:noted")) == ["My dog is called Rex."]
 
 
@@ -228,6 +228,7 @@ def test_turns_of_other_projects_are_not_listed(project: Project, turns: list[Ex
 
 def test_an_empty_list_says_what_to_do(project: Project) -> None:
     client = member_client(project)
-    assert "No turn yet" in visible_text(client.get(reverse("turns")).text)
-    assert "No matching turns" in visible_text(client.get(reverse("turns"), {"q": "rex"}).text)
-    assert "Not understood" in visible_text(client.get(reverse("turns"), {"q": "status:no-anser"}).text)
+    assert text_at(client.get(reverse("turns")).text, ".empty h2") == "No turn yet"
+    assert text_at(client.get(reverse("turns"), {"q": "rex"}).text, ".empty h2") == "No matching turns"
+    misspelt = client.get(reverse("turns"), {"q": "status:no-anser"}).text
+    assert text_at(misspelt, ".understood strong") == "Not understood: status:no-anser"

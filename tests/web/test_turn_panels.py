@@ -15,7 +15,17 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
-from tests.web.page_scene import add_turns, check_html, member_client, new_session, parsed, talk, texts_of, visible_text
+from tests.web.page_scene import (
+    add_turns,
+    check_html,
+    member_client,
+    new_session,
+    parsed,
+    talk,
+    text_at,
+    texts_of,
+    visible_text,
+)
 
 
 def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query: str) -> str:
@@ -24,10 +34,6 @@ def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query
     html = response.text
     check_html(html)
     return html
-
-
-def text_of(html: str) -> str:
-    return spaced(parsed(html).root)
 
 
 def spaced(node: LexborNode) -> str:
@@ -64,20 +70,21 @@ def test_sent_requests_are_shown_by_execution(project: Project) -> None:
     batch(turn, 2_000, [], [payload(ref, {"meta": {"requests": [request]}})]).save()
     client = member_client(project)
     context = get(client, turn, "turn-context")
-    assert "Deep Solver" in visible_text(context)
-    assert "goal-deep" in visible_text(context)
+    assert texts_of(context, "#request-1 summary > span")[:2] == ["Deep Solver", "m-1, role goal-deep"]
     assert "Be <b>brief" not in visible_text(context)
     shown = get(client, turn, "turn-requests", ref)
-    assert "Be <b>brief</b>." in visible_text(shown)
-    assert "attempt 2, without stop, which this model has refused" in text_of(shown)
-    assert "16 characters" in text_of(shown)
-    assert "So." in visible_text(shown)
-    assert all(told in text_of(shown) for told in ("lookup", "Nothing found."))
+    assert text_at(shown, '[aria-label="system"]') == "Be <b>brief</b>."
+    assert "attempt 2, without stop, which this model has refused" in text_at(shown, "h3")
+    assert "16 characters" in texts_of(shown, "summary .numeric")
+    assert '"So."' in text_at(shown, '[aria-label="Response"]')
+    assert '"lookup"' in text_at(shown, '[aria-label="tool call"]')
+    assert text_at(shown, '[aria-label="tool"]') == "Nothing found."
 
 
 def test_a_turn_without_a_model_says_so(project: Project) -> None:
     turn = add_turns(new_session(project), 1)[0]
-    assert "asked no model" in text_of(get(member_client(project), turn, "turn-context"))
+    context = get(member_client(project), turn, "turn-context")
+    assert text_at(context, "[aria-labelledby=requests-title] p").startswith("The turn asked no model")
 
 
 def test_the_ledger_names_plugins_and_units_and_not_their_ids(live_project: Project) -> None:
@@ -211,7 +218,7 @@ def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Proje
     client = member_client(live_project)
     for freezes, said in ((True, "as frozen with the session"), (False, "as learned by now")):
         turn = talk(create_session(live_project, freeze_planner_statistics=freezes), "My dog is called Rex.")
-        assert f"{said}" in texts_of(parsed(get(client, turn, "turn-choice")), 'option[value=""]')
+        assert f"{said}" in texts_of(get(client, turn, "turn-choice"), 'option[value=""]')
 
 
 def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked: ExplainabilityTurn) -> None:
@@ -227,8 +234,9 @@ def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked:
 
 def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Project, asked: ExplainabilityTurn) -> None:
     client = member_client(live_project)
-    assert "There is no kb-plugin named" in visible_text(get(client, asked, "turn-what-if", kb="kb-none"))
-    assert "The message is empty." in visible_text(get(client, asked, "turn-what-if", message=" "))
+    refused = get(client, asked, "turn-what-if", kb="kb-none")
+    assert text_at(refused, "#prediction .notice").startswith("There is no kb-plugin named")
+    assert text_at(get(client, asked, "turn-what-if", message=" "), "#prediction .notice") == "The message is empty."
 
 
 def test_a_full_server_refuses_a_prediction_on_the_page(
@@ -236,7 +244,7 @@ def test_a_full_server_refuses_a_prediction_on_the_page(
 ) -> None:
     settings.MRPVM_MAX_RUNNING_TURNS = 0
     html = get(member_client(live_project, "viewer"), asked, "turn-what-if")
-    assert "as many as it is allowed to. Try again in a moment." in texts_of(parsed(html), "#prediction")[0]
+    assert "as many as it is allowed to. Try again in a moment." in texts_of(html, "#prediction")[0]
 
 
 def test_an_exported_turn_has_its_payloads_whole(project: Project, settings: Settings) -> None:
