@@ -15,7 +15,7 @@ from sessions_app.admin.sessions.forms import ForkSessionBase
 from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
 from sessions_app.models.settings.project import digest
 from tests.web.admin_scene import add_rows_of_every_kind
-from tests.web.page_scene import links_of, parsed, visible_text
+from tests.web.page_scene import links_of, parsed, text_at, visible_text
 
 ACTIONS = {
     ("session", "mount"): {"change_session", "add_kbmount"},
@@ -63,10 +63,10 @@ def test_an_action_needs_each_of_its_permissions(
         member.user_permissions.set(permissions_named(f"view_{model}", *(needed - {missing})))
         assert client.get(address).status_code == 403
         assert client.post(address, {"post": "yes", "name": "New", "title": "New"}).status_code == 403
-        assert address not in links_of(parsed(client.get(page).text))
+        assert address not in links_of(client.get(page).text)
     member.user_permissions.set(permissions_named(f"view_{model}", *needed))
     assert client.get(address).status_code == 200
-    assert address in links_of(parsed(client.get(page).text))
+    assert address in links_of(client.get(page).text)
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_a_refusal_names_what_is_missing(
 ) -> None:
     page = staff(*held).get(reverse(f"admin:sessions_app_{name}", args=arguments))
     assert page.status_code == 403
-    assert named in visible_text(page.text)
+    assert named in text_at(page.text, "h1 + p")
 
 
 def test_a_refusal_names_no_permission_that_would_not_help(operators: Client, staff: Callable[..., Client]) -> None:
     for client in (operators, staff("view_message")):
         page = client.get(reverse("admin:sessions_app_message_add"))
         assert page.status_code == 403
-        assert "This is not allowed here." in visible_text(page.text)
+        assert text_at(page.text, "h1 + p") == "This is not allowed here."
         assert "permission" not in visible_text(page.text)
 
 
@@ -113,9 +113,9 @@ def test_a_mount_offers_no_action_on_a_hidden_session(
     member = staff("view_kbmount", "view_session")
     page = reverse("admin:sessions_app_kbmount_changelist")
     address = reverse("admin:sessions_app_session_fork", args=[session.pk])
-    assert address in links_of(parsed(member.get(page).text))
+    assert address in links_of(member.get(page).text)
     User.objects.get(username="member").user_permissions.set(permissions_named("view_kbmount"))
-    assert address not in links_of(parsed(member.get(page).text))
+    assert address not in links_of(member.get(page).text)
 
 
 @pytest.mark.parametrize("model", ["session", "knowledgebase", "apikey", "kbmount", "project", "membership"])
@@ -124,7 +124,7 @@ def test_adding_needs_permission(model: str, staff: Callable[..., Client]) -> No
     address = reverse(f"admin:sessions_app_{model}_add")
     assert client.get(address).status_code == 403
     assert client.post(address, {}).status_code == 403
-    assert address not in links_of(parsed(client.get(reverse(f"admin:sessions_app_{model}_changelist")).text))
+    assert address not in links_of(client.get(reverse(f"admin:sessions_app_{model}_changelist")).text)
 
 
 def test_a_missing_row_is_not_found(operators: Client) -> None:
@@ -153,7 +153,7 @@ def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
     client.force_login(User.objects.create_user("visitor"))
     page = client.get(reverse("admin:sessions_app_session_changelist"), follow=True)
     assert page.status_code == 403
-    assert "it needs the “staff status”" in visible_text(page.text)
+    assert "it needs the “staff status”" in text_at(page.text, "h1 + p")
 
 
 def admin_addresses() -> list[str]:
@@ -211,13 +211,13 @@ def test_a_key_is_revoked_once(operators: Client, project: Project) -> None:
     key = ApiKey.objects.get()
     address = reverse("admin:sessions_app_apikey_revoke", args=[key.pk])
     page = reverse("admin:sessions_app_apikey_change", args=[key.pk])
-    assert address in links_of(parsed(operators.get(page).text))
+    assert address in links_of(operators.get(page).text)
     operators.post(address)
     key.refresh_from_db()
     revoked_at = key.revoked_at
     assert revoked_at is not None
-    assert address not in links_of(parsed(operators.get(page).text))
-    assert "That is not possible any more." in visible_text(operators.post(address, follow=True).text)
+    assert address not in links_of(operators.get(page).text)
+    assert text_at(operators.post(address, follow=True).text, ".messagelist") == "That is not possible any more."
     key.refresh_from_db()
     assert key.revoked_at == revoked_at
 

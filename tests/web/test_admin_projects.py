@@ -9,7 +9,7 @@ from django.urls import reverse
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.settings.projects import change_project, create_login_link, create_project, set_member
 from sessions_app.models import KnowledgeBase, LoginLink, Membership, Project, Role
-from tests.web.page_scene import link_of, parsed, visible_text
+from tests.web.page_scene import link_of, parsed, text_at, texts_of
 
 
 def address_of(model: str, page: str, *arguments: int) -> str:
@@ -21,7 +21,7 @@ def test_a_new_project_gets_its_default_base(operators: Client) -> None:
     project = Project.objects.get()
     assert (project.name, project.slug, project.grounding) == ("New & old", "new-old", "")
     assert KnowledgeBase.objects.get(project=project).is_default
-    assert "The project was created" in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "The project was created: New & old"
     assert LogEntry.objects.get().object_id == str(project.pk)
 
 
@@ -31,7 +31,7 @@ def test_who_adds_a_project_can_open_it(operators: Client) -> None:
     operators.post(add, {"name": "Zoo", "joins": "on"})
     assert Membership.objects.get().role == "admin"
     projects = operators.get(reverse("projects")).text
-    assert "Zoo" in visible_text(projects)
+    assert "Zoo" in texts_of(projects, "[aria-label='Your projects'] strong")
     assert link_of(projects, "Add a project in the admin") == add
 
 
@@ -48,7 +48,7 @@ def test_a_project_is_changed(operators: Client) -> None:
 def test_a_slug_that_is_taken_is_refused_and_nothing_is_made(operators: Client) -> None:
     create_project("First", "taken")
     page = operators.post(address_of("project", "add"), {"name": "Second", "short_name": "taken"})
-    assert "Another project has the slug" in visible_text(page.text)
+    assert "Another project has the slug" in text_at(page.text, ".errorlist")
     assert Project.objects.count() == KnowledgeBase.objects.count() == 1
     assert not LogEntry.objects.exists()
 

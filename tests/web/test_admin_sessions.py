@@ -26,7 +26,9 @@ from tests.actions.knowledge_scene import (
 )
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
-from tests.web.page_scene import links_of, parsed, texts_of, visible_text
+from tests.web.page_scene import links_of, parsed, text_at, texts_of
+
+DRAFT = "(sources changed: 1, units added: 1, units removed: 0)"
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_a_session_is_not_added_on_another_projects_base(operators: Client, othe
     page = operators.post(
         reverse("admin:sessions_app_session_add"), {"project": stranger.pk, "knowledge_base": other.pk}
     )
-    assert "This base belongs to another project." in visible_text(page.text)
+    assert text_at(page.text, "#id_knowledge_base_error") == "This base belongs to another project."
     assert not Session.objects.exists()
 
 
@@ -78,11 +80,11 @@ def test_a_mount_is_made_recorded_and_told(
     listener: ListeningRetriever,
 ) -> None:  # fmt: skip
     address = address_of("mount", session)
-    assert address in links_of(parsed(operators.get(address_of("change", session)).text))
+    assert address in links_of(operators.get(address_of("change", session)).text)
     assert operators.get(address).status_code == 200
     with committing():
         page = operators.post(address, {"knowledge_base": other.pk}, follow=True)
-    assert "“Motors” is mounted, revision 1." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "“Motors” is mounted, revision 1."
     mount = KBMount.objects.get(session=session, until=None)
     assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (other, "mount-admin", operator)
     assert [event.event_type for event in listener.heard] == ["kb-loaded"]
@@ -100,10 +102,10 @@ def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
 ) -> None:
     stage(session, "src-1", "The pump is blue")
     address = address_of("mount", session)
-    assert "(sources changed: 1, units added: 1, units removed: 0)" in visible_text(operators.get(address).text)
+    assert DRAFT in text_at(operators.get(address).text, ".action-warning")
     with committing():
         page = operators.post(address, {"knowledge_base": other.pk})
-    assert "WORKSPACE_DIRTY" in visible_text(page.text)
+    assert "WORKSPACE_DIRTY" in text_at(page.text, ".errorlist")
     assert parsed(page.text).css(f'option[value="{other.pk}"][selected]')
     session.refresh_from_db()
     assert session.mounted_kb != other
@@ -125,7 +127,7 @@ def test_a_busy_session_is_left_alone(
     before = Session.objects.filter(pk=session.pk).values().get()
     with committing():
         page = operators.post(address_of(action, session), {"knowledge_base": other.pk, "name": "New"})
-    assert "Another turn is running in this session. (TURN_IN_PROGRESS)" in visible_text(page.text)
+    assert text_at(page.text, ".errorlist") == "Another turn is running in this session. (TURN_IN_PROGRESS)"
     assert Session.objects.filter(pk=session.pk).values().get() == before
     assert not listener.heard
     assert not LogEntry.objects.exists()
@@ -176,19 +178,19 @@ def test_unmounting_leaves_the_default_base(
 ) -> None:
     stage(session, "src-1", "The pump is blue")
     address = address_of("unmount", session)
-    assert "(sources changed: 1, units added: 1, units removed: 0)" in visible_text(operators.get(address).text)
-    assert "WORKSPACE_DIRTY" in visible_text(operators.post(address, {}).text)
+    assert DRAFT in text_at(operators.get(address).text, ".action-warning")
+    assert "WORKSPACE_DIRTY" in text_at(operators.post(address, {}).text, ".errorlist")
     with committing():
         page = operators.post(address, {"discard_draft": "on"}, follow=True)
-    assert "“Pumps” is unmounted; the session sees “Default KB”." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "“Pumps” is unmounted; the session sees “Default KB”."
     session.refresh_from_db()
     assert session.mounted_kb.is_default
     mount = KBMount.objects.get(session=session, until=None)
     assert (mount.reason, mount.mounted_by) == ("unmount-admin", operator)
     assert [event.event_type for event in listener.heard] == ["kb-loaded"]
     assert base.kb_id in LogEntry.objects.get().change_message
-    assert address not in links_of(parsed(page.text))
-    assert "That is not possible any more." in visible_text(operators.get(address, follow=True).text)
+    assert address not in links_of(page.text)
+    assert text_at(operators.get(address, follow=True).text, ".messagelist") == "That is not possible any more."
 
 
 @pytest.mark.rule("BASE-10")
@@ -201,7 +203,7 @@ def test_saving_makes_what_a_session_has_the_base_s(
     entered = {"include_conversation_units": "on"} if with_conversation else {}
     with committing():
         page = operators.post(address_of("save", session), entered, follow=True)
-    assert "Saved into “Pumps”, revision 2." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "Saved into “Pumps”, revision 2."
     assert held(base, "pump") == ["The pump is blue", *(["The pump is loud"] if with_conversation else [])]
     assert [event.event_type for event in listener.heard] == ["kb-saved", "kb-loaded"]
     told = set(LogEntry.objects.values_list("action_flag", "content_type__model", "object_id", "change_message"))
@@ -214,14 +216,14 @@ def test_a_save_of_nothing_makes_no_revision(operators: Client, session: Session
     tell(session, "The pump is loud")
     operators.post(address_of("fork", session), {"name": "Mine", "include_conversation_units": "on"})
     page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
-    assert "There was nothing to save: “Mine” stays at revision 1." in visible_text(page.text)
+    assert texts_of(page.text, ".messagelist li")[-1] == "There was nothing to save: “Mine” stays at revision 1."
     mine = KnowledgeBase.objects.get(name="Mine")
     assert (mine.revision, mine.revisions.count()) == (1, 1)
     page = operators.post(address_of("save", session), {"name": "Ours"}, follow=True)
-    assert "Saved into “Ours”, revision 2." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "Saved into “Ours”, revision 2."
     tell(session, "The pump is old")
     page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
-    assert "Saved into “Ours”, revision 3." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "Saved into “Ours”, revision 3."
     assert held(mine, "pump") == ["The pump is blue", "The pump is loud", "The pump is old"]
 
 
@@ -236,7 +238,7 @@ def test_a_base_that_a_save_makes_is_logged_as_made(operators: Client, session: 
 def test_a_save_goes_to_one_place(operators: Client, session: Session, base: KnowledgeBase) -> None:
     stage(session, "src-1", "The pump is blue")
     page = operators.post(address_of("save", session), {"target": base.pk, "fork": "on", "name": "Mine"})
-    assert "not both" in visible_text(page.text)
+    assert text_at(page.text, "#id_fork_error") == "Save into the chosen base or into a new one, not both."
     assert parsed(page.text).css('[value="Mine"]')
     assert KnowledgeBase.objects.count() == 1
 
@@ -250,7 +252,7 @@ def test_a_save_over_anothers_change_is_refused_a_fork_not(
     save_session_kb(other)
     address = address_of("save", session)
     page = operators.post(address, {"name": "Mine"})
-    assert "KB_REVISION_CONFLICT" in visible_text(page.text)
+    assert "KB_REVISION_CONFLICT" in text_at(page.text, ".errorlist")
     assert parsed(page.text).css('[value="Mine"]')
     assert (held(base, "pump"), LogEntry.objects.count()) == (["The pump is loud"], 0)
     operators.post(address, {"name": "Mine", "fork": "on"})
@@ -263,18 +265,18 @@ def test_an_unseen_base_is_saved_into_by_revision_alone(operators: Client, sessi
     add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
     address = address_of("save", session)
     page = operators.post(address, {"target": other.pk})
-    assert "KB_REVISION_CONFLICT" in visible_text(page.text)
-    assert "has never mounted" in visible_text(page.text)
+    assert "KB_REVISION_CONFLICT" in text_at(page.text, ".errorlist")
+    assert "has never mounted" in text_at(page.text, ".errorlist")
     assert held(other, "pump") == ["The pump leaks"]
     page = operators.post(address, {"target": other.pk, "expected_revision": "2"}, follow=True)
-    assert "Saved into “Other”, revision 3." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "Saved into “Other”, revision 3."
     assert held(other, "pump") == ["The pump is blue"]
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
     turn = run_a_turn_in(session)
     refused = operators.post(address_of("rename", session), {"title": "Pumps"})
-    assert "Another turn is running" in visible_text(refused.text)
+    assert text_at(refused.text, ".errorlist") == "Another turn is running in this session. (TURN_IN_PROGRESS)"
     session.refresh_from_db()
     assert session.title is None
     turn.delete()
@@ -288,7 +290,7 @@ def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Sess
 def test_deleting_can_be_undone(operators: Client, session: Session) -> None:
     turn = run_a_turn_in(session)
     address = address_of("delete", session)
-    assert "For 10 minutes it can be brought back" in visible_text(operators.get(address).text)
+    assert texts_of(operators.get(address).text, "#content p")[1].startswith("For 10 minutes it can be brought back")
     page = operators.post(address, {"post": "yes"}, follow=True)
     session.refresh_from_db()
     turn.refresh_from_db()
@@ -297,11 +299,11 @@ def test_deleting_can_be_undone(operators: Client, session: Session) -> None:
     assert event_kinds(session)[-1] == "session.deleted"
     assert LogEntry.objects.get().action_flag == DELETION
     restore = address_of("restore", session)
-    assert "Bring it back" in texts_of(parsed(page.text), f'a[href="{restore}"]')
+    assert text_at(page.text, f'a[href="{restore}"]') == "Bring it back"
     shown = operators.get(address_of("change", session)).text
-    assert restore in links_of(parsed(shown))
-    assert address not in links_of(parsed(shown))
-    assert address_of("mount", session) not in links_of(parsed(shown))
+    assert restore in links_of(shown)
+    assert address not in links_of(shown)
+    assert address_of("mount", session) not in links_of(shown)
     operators.post(restore)
     session.refresh_from_db()
     assert session.deleted_at is None
@@ -312,7 +314,7 @@ def test_bringing_back_too_late_is_refused(operators: Client, session: Session) 
     delete_session(session)
     Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
     page = operators.post(address_of("restore", session))
-    assert "deleted too long ago" in visible_text(page.text)
+    assert "deleted too long ago" in text_at(page.text, ".errorlist")
     session.refresh_from_db()
     assert session.deleted_at
 
@@ -322,7 +324,8 @@ def test_selected_sessions_are_deleted_softly(operators: Client, project: Projec
     chosen = sessions[:2]
     selection: dict[str, Any] = {"action": "delete_selected", "_selected_action": [row.pk for row in chosen]}
     address = reverse("admin:sessions_app_session_changelist")
-    assert "For 10 minutes each can be brought back" in visible_text(operators.post(address, selection).text)
+    asked = operators.post(address, selection).text
+    assert texts_of(asked, "#content p")[1].startswith("For 10 minutes each can be brought back")
     assert Session.objects.filter(deleted_at=None).count() == 3
     operators.post(address, selection | {"post": "yes"})
     assert set(Session.objects.exclude(deleted_at=None)) == set(chosen)
@@ -333,9 +336,9 @@ def test_selected_sessions_are_deleted_softly(operators: Client, project: Projec
 @pytest.mark.parametrize("action", ["mount", "unmount", "save", "fork", "rename"])
 def test_an_expired_session_is_an_archive(action: str, operators: Client, session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
-    assert address_of(action, session) not in links_of(parsed(operators.get(address_of("change", session)).text))
+    assert address_of(action, session) not in links_of(operators.get(address_of("change", session)).text)
     page = operators.post(address_of(action, session), {"title": "New", "name": "New"}, follow=True)
-    assert "That is not possible any more." in visible_text(page.text)
+    assert text_at(page.text, ".messagelist") == "That is not possible any more."
     session.refresh_from_db()
     assert session.title is None
 
