@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from sessions_app.models import Alert, Project
 from tests.api.conftest import Caller
-from tests.web.page_scene import check_html, member_client, visible_text
+from tests.web.page_scene import check_html, member_client, text_at, texts_of
 
 HOOK = "https://hooks.example/T0/secret-part"
 
@@ -40,13 +40,13 @@ def test_the_page_shows_a_key_once_and_no_whole_address(caller: Callable[..., Ca
     sent = {"filter_id": saved, "limit": "20", "window": "60", "least": "5", "channel": "hook", "target": HOOK}
     refused = admin.post(reverse("alerts"), sent | {"limit": "much"})
     assert refused.status_code == 400
-    assert "The limit is a number" in visible_text(refused.text)
+    assert text_at(refused.text, "#alert-error").startswith("The limit is a number")
     made = admin.post(reverse("alerts"), sent)
     assert "whsec_" in made.text
     shown = admin.get(reverse("alerts"))
     for page in (refused, made, shown):
         check_html(page.text)
-    assert "hooks.example" in visible_text(shown.text)
+    assert "hooks.example" in texts_of(shown.text, "[aria-labelledby^=alert-] p")[0]
     assert "whsec_" not in shown.text
     assert "secret-part" not in shown.text
     _check_editor(member_client(project, "editor"))

@@ -10,7 +10,7 @@ from django.urls import reverse
 from sessions_app.actions.upkeep.retention import carry_out_retention
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Retention
 from tests.api.conftest import Caller
-from tests.web.page_scene import check_html, input_fields, member_client, parsed, visible_text
+from tests.web.page_scene import check_html, input_fields, member_client, parsed, texts_of
 
 RETENTION = "/api/settings/retention"
 
@@ -73,7 +73,7 @@ def test_the_page_previews_saves_and_stops(project: Project) -> None:
     ExplainabilityTurn.objects.update(created_at=F("created_at") - timedelta(days=9))
     preview = admin.post(address, {"payloads": "7", "preview": "1"})
     check_html(preview.text)
-    assert "Removed now" in visible_text(preview.text)
+    assert "Removed now" in texts_of(preview.text, "th")
     refused = admin.post(address, {"payloads": "soon"})
     check_html(refused.text)
     assert (refused.status_code, bool(parsed(refused.text).css('[value="soon"]'))) == (400, True)
@@ -81,11 +81,11 @@ def test_the_page_previews_saves_and_stops(project: Project) -> None:
     assert carry_out_retention() == 1
     shown = admin.get(address)
     check_html(shown.text)
-    assert "removed after 7 days" in visible_text(shown.text)
+    assert "removed after 7 days" in texts_of(shown.text, '[data-label="Rule"]')
     assert AuditEntry.objects.get(kind="retention.changed").actor == "ann"
     assert admin.post(reverse("retention-stop")).status_code == 302
     run = admin.get(address, headers={"HX-Request": "true"}).text
-    assert ("Start again" in visible_text(run), bool(parsed(run).css("#main"))) == (True, False)
+    assert (texts_of(run, "#run button"), bool(parsed(run).css("#main"))) == (["Start again"], False)
 
 
 def test_the_page_saves_what_was_changed_alone(project: Project) -> None:

@@ -23,7 +23,7 @@ from sessions_app.web.routing import websocket_urlpatterns
 from sessions_app.web.urls import urlpatterns
 from tests.web.access_scene import Scene, add_scene
 from tests.web.access_table import LIVE, PAGES, PUBLIC
-from tests.web.page_scene import check_html, member_client, visible_text
+from tests.web.page_scene import check_html, member_client, text_at
 
 REFUSED = {302, 403, 404, 405}
 ROLES = ("viewer", "editor", "admin")
@@ -105,7 +105,7 @@ def test_whoever_is_in_no_project_gets_nothing(scene: Scene) -> None:
         for call in calls(scene):
             answer = ask(client, call)
             assert answer.status_code == 403, call
-            assert "You are not in a project yet" in visible_text(answer.text), call
+            assert text_at(answer.text, "h1") == "You are not in a project yet", call
 
 
 @pytest.mark.rule("DECISION-8")

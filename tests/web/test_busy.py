@@ -11,7 +11,7 @@ from django.urls import reverse
 from sessions_app.models import Project
 from sessions_app.web.sessions import list_views as sessions
 from tests.busy import wait_in_vain
-from tests.web.page_scene import member_client, visible_text
+from tests.web.page_scene import member_client, text_at
 
 
 def _defect(*args: object, **kwargs: object) -> None:
@@ -29,7 +29,7 @@ def test_a_page_says_that_the_database_is_busy(
     monkeypatch.setattr(sessions, "page", wait_in_vain)
     answer = get()
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-    assert "The database was busy" in visible_text(answer.text)
+    assert "The database was busy" in text_at(answer.text, "h1 + p")
     assert "/var/lib" not in answer.text
     monkeypatch.setattr(sessions, "page", _defect)
     answer = get()
@@ -44,4 +44,4 @@ def test_page_says_so_when_its_reader_is_not_readable_either(project: Project, m
     monkeypatch.setattr(ModelBackend, "get_user", wait_in_vain)
     answer = browser.get(reverse("sessions"))
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-    assert "The database was busy" in visible_text(answer.text)
+    assert "The database was busy" in text_at(answer.text, "h1 + p")

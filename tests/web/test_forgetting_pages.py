@@ -7,7 +7,18 @@ from django.urls import reverse
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Forgetting, Project
-from tests.web.page_scene import POLLING, check_html, links_of, member_client, parsed, session_html, talk, visible_text
+from tests.web.page_scene import (
+    POLLING,
+    check_html,
+    links_of,
+    member_client,
+    notice,
+    parsed,
+    session_html,
+    talk,
+    text_at,
+    texts_of,
+)
 
 
 def settled(client: Client, address: str) -> str:
@@ -23,23 +34,23 @@ def test_a_message_is_looked_for_confirmed_and_gone(live_project: Project) -> No
     session = create_session(live_project)
     talk(session, "The ferry to Nore leaves from gate <b>A</b>.")
     talk(session, "Which gate does the ferry to Nore leave from?")
-    ways = links_of(parsed(session_html(client, session)), 'a[href^="/forget?kind=message&"][href$="sequence=2"]')
+    ways = links_of(session_html(client, session), 'a[href^="/forget?kind=message&"][href$="sequence=2"]')
     form = client.get(ways[0]).text
     check_html(form)
     fields = {field.attributes["name"]: field.attributes["value"] for field in parsed(form).css("[type=hidden][value]")}
     planned = client.post(reverse("forget-plan"), {**fields, "csrfmiddlewaretoken": ""})
     html = settled(client, planned["Location"])
     check_html(html)
-    assert "What would be forgotten" in visible_text(html)
-    assert "layer units" in visible_text(html)
+    assert text_at(html, "h1") == "What would be forgotten"
+    assert "layer units" in texts_of(html, '[data-label="Place"]')
     act = Forgetting.objects.get()
     client.post(reverse("forgetting-run", args=[act.forgetting_id]), {"confirm": "something else"})
-    assert "Nothing was forgotten" in visible_text(client.get(planned["Location"]).text)
+    assert "Nothing was forgotten." in notice(client.get(planned["Location"]).text)
     act.refresh_from_db()
     client.post(reverse("forgetting-run", args=[act.forgetting_id]), {"confirm": act.work["name"]})
     html = settled(client, planned["Location"])
     check_html(html)
-    assert "Certificate" in visible_text(html)
+    assert text_at(html, "h1") == "Certificate: forgotten"
     listed = client.get(reverse("forget")).text
     check_html(listed)
     for shown in (html, listed, session_html(client, session)):
@@ -56,4 +67,4 @@ def test_a_message_is_looked_for_confirmed_and_gone(live_project: Project) -> No
 def test_a_member_who_is_no_admin_finds_no_way_there(live_project: Project) -> None:
     client = member_client(live_project, "editor")
     assert client.get(reverse("forget")).status_code == 403
-    assert reverse("forget") not in links_of(parsed(client.get(reverse("sessions")).text))
+    assert reverse("forget") not in links_of(client.get(reverse("sessions")).text)

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from mrpvm.errors import Conflict
 from sessions_app.actions.settings.members import create_invitation, join_as_new_user, join_project
 from sessions_app.models import ApiKey, AuditEntry, Invitation, Membership, Project
-from tests.web.page_scene import HOSTILE, check_html, member_client, visible_text
+from tests.web.page_scene import HOSTILE, check_html, member_client, notice, text_at
 
 
 def invited(admin: Client, role: str = "editor", note: str = "Bo") -> str:
@@ -32,7 +32,7 @@ def test_a_stranger_joins_by_a_link_once(project: Project) -> None:
     shown = stranger.get(path)
     check_html(shown.text)
     assert shown["Referrer-Policy"] == "same-origin"
-    assert "ann invites you as viewer" in visible_text(shown.text)
+    assert text_at(shown.text, "h1 + p") == "ann invites you as viewer: reads."
     for name, password in (("ann", "long enough 1"), ("bo", "short"), ("", "long enough 1")):
         assert stranger.post(path, {"name": name, "password": password}).status_code == 400
     assert stranger.post(path, {"name": "bo", "password": "long enough 1"}).status_code == 302
@@ -100,9 +100,8 @@ def test_roles_are_changed_and_members_removed(project: Project) -> None:
     bo = member_client(project, "viewer", "bo")
     admin.post(reverse("member-role", args=["bo"]), {"role": "editor"})
     assert Membership.objects.get(user__username="bo").role == "editor"
-    assert "no role" in visible_text(
-        admin.post(reverse("member-role", args=["bo"]), {"role": "king"}, follow=True).text
-    )
+    refused = admin.post(reverse("member-role", args=["bo"]), {"role": "king"}, follow=True).text
+    assert text_at(refused, ".notice--said.status-error").startswith("There is no role 'king'.")
     admin.post(reverse("member-remove", args=["bo"]))
     assert bo.get(reverse("sessions")).status_code == 403
     assert admin.post(reverse("member-remove", args=["bo"])).status_code == 404
@@ -113,7 +112,7 @@ def test_the_last_admin_stays(project: Project) -> None:
     admin = member_client(project, name="ann")
     for name, form in (("member-role", {"role": "viewer"}), ("member-remove", {})):
         page = admin.post(reverse(name, args=["ann"]), form, follow=True).text
-        assert "A project needs an admin" in visible_text(page)
+        assert notice(page).startswith("A project needs an admin")
     assert Membership.objects.get(project=project).role == "admin"
     member_client(project, "admin", "bo")
     admin.post(reverse("member-remove", args=["ann"]))
@@ -125,8 +124,10 @@ def test_removing_a_member_names_the_keys_that_they_made(project: Project) -> No
     for client, name in ((admin, "own"), (eve, "laptop"), (eve, "robot")):
         client.post(reverse("api-keys"), {"name": name, "role": "admin"})
     eve.post(reverse("api-key-revoke", args=[ApiKey.objects.get(name="robot").pk]))
-    page = visible_text(admin.post(reverse("member-remove", args=["eve"]), follow=True).text)
-    assert "eve is no member any more. Keys that eve made still work, until you revoke them: “laptop”." in page
+    page = admin.post(reverse("member-remove", args=["eve"]), follow=True).text
+    assert notice(page) == (
+        "eve is no member any more. Keys that eve made still work, until you revoke them: “laptop”."
+    )
 
 
 def test_invitations_that_wait_are_limited(project: Project, settings: Settings) -> None:

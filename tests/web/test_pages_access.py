@@ -21,9 +21,10 @@ from tests.web.page_scene import (
     links_of,
     member_client,
     new_session,
+    notice,
     parsed,
+    text_at,
     texts_of,
-    visible_text,
 )
 
 WRITES = (
@@ -46,7 +47,7 @@ def test_a_page_offers_a_viewer_nothing_to_change(project: Project) -> None:
     viewer = member_client(project, "viewer")
     session = new_session(project)
     page = viewer.get(reverse("session", args=[session.session_id])).text
-    assert "Your role here is viewer" in visible_text(page)
+    assert text_at(page, "#composer-reason").startswith("Your role here is viewer")
     assert "disabled" in parsed(page).css("fieldset")[0].attributes
     for name in ("session-rename", "session-delete", "session-create"):
         address = reverse(name, args=[] if name.endswith("create") else [session.session_id])
@@ -59,8 +60,8 @@ def test_only_admins_see_and_make_keys(project: Project, role: str) -> None:
     client = member_client(project, role)
     for response in (client.get(reverse("api-keys")), client.post(reverse("api-keys"), {"name": "x"})):
         assert response.status_code == 403
-        assert f"Your role here is {role}" in visible_text(response.text)
-    assert reverse("api-keys") not in links_of(parsed(client.get(reverse("sessions")).text))
+        assert text_at(response.text, "h1 + p").startswith(f"Your role here is {role}")
+    assert reverse("api-keys") not in links_of(client.get(reverse("sessions")).text)
     assert not project.api_keys.exists()
 
 
@@ -80,7 +81,7 @@ def test_writes_need_the_csrf_token(project: Project) -> None:
     for name in WRITES:
         response = strict.post(reverse(name, args=[session.session_id]))
         assert response.status_code == 403, name
-    assert "Form expired" in visible_text(response.text)
+    assert text_at(response.text, "h1") == "Form expired"
 
 
 def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
@@ -90,7 +91,7 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
         assert (response.status_code, response["Allow"]) == (405, "POST"), address
         html = response.text
         check_html(html)
-        assert "Go to the page of the form" in texts_of(parsed(html), f'a.button[href="{page}"]'), address
+        assert "Go to the page of the form" in texts_of(html, f'a.button[href="{page}"]'), address
         assert client.head(address).status_code == 405
     assert client.get(reverse("session-create"))["Location"] == "/"
 
@@ -183,13 +184,13 @@ def test_a_message_survives_an_expired_login(project: Project, client: Client, s
     session = new_session(project)
     page, ask = (reverse(name, args=[session.session_id]) for name in ("session", "session-ask"))
     refused = client.post(ask, {"content": "Is <b> open?", "deliberation_level": "2", "next": "/x"}, follow=True)
-    assert "Your login has expired. Log in; your message will be in its field again." in visible_text(refused.text)
+    assert notice(refused.text) == "Your login has expired. Log in; your message will be in its field again."
     member_client(project, name="anna")
     client.force_login(User.objects.get(username="anna"))
     html = client.get(page).text
-    assert "Is <b> open?" in texts_of(parsed(html), "textarea")
+    assert "Is <b> open?" in texts_of(html, "textarea")
     assert parsed(html).css('option[value="2"][selected]')
-    assert "open?" not in texts_of(parsed(client.get(page).text), "textarea")
+    assert "open?" not in texts_of(client.get(page).text, "textarea")
     assert not session.turns.exists()
 
 
@@ -201,7 +202,7 @@ def test_strangers_cannot_have_much_kept(project: Project, client: Client, setti
     for _ in range(2):
         html = Client().post(ask, {"content": "Hi"}, follow=True).text
     assert DjangoSession.objects.count() == 1
-    assert "Your login has expired. Log in; nothing was done." in visible_text(html)
+    assert notice(html) == "Your login has expired. Log in; nothing was done."
 
 
 @pytest.mark.parametrize("session_id", ["no such", "sess-0", "%00", "a%0Ab", "x" * 600, "..%2e"])
@@ -214,7 +215,7 @@ def test_a_client_s_own_session_name_works_in_addresses(project: Project) -> Non
     session = new_session(project, session_id="my dog's #1 talk? 100% ü")
     turn = add_turns(session, 1)[0]
     address = reverse("session", args=[session.session_id])
-    assert address in links_of(parsed(client.get(reverse("sessions")).text))
+    assert address in links_of(client.get(reverse("sessions")).text)
     assert client.get(address).status_code == 200
     assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 200
 
@@ -239,6 +240,6 @@ def test_a_member_of_two_projects_switches_between_them(project: Project) -> Non
     address = reverse("project-choose", args=["second"])
     assert client.post(address).status_code == 404
     set_member(other, User.objects.get(username="ada"), "viewer")
-    assert "Second" in texts_of(parsed(client.get(reverse("projects"), headers={"HX-Request": "true"}).text), "button")
+    assert "Second" in texts_of(client.get(reverse("projects"), headers={"HX-Request": "true"}).text, "button")
     assert parsed(client.post(address, follow=True).text).css('[title="Project Second"]')
     assert shown_projects([User.objects.get(username="ada").pk]) == {User.objects.get(username="ada").pk: other.pk}

@@ -13,7 +13,7 @@ from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
-from tests.web.page_scene import check_html, counted_queries, member_client, parsed, texts_of, visible_text
+from tests.web.page_scene import check_html, counted_queries, member_client, notice, parsed, text_at, texts_of
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     assert key.created_by.username == "boss"
     later = admin.get(reverse("api-keys")).text
     assert plain[0] not in later
-    assert f"{plain[0][:12]}…" in visible_text(later)
-    (row,) = (text for text in texts_of(parsed(later), "tr") if "For the bot" in text)
+    assert f"{plain[0][:12]}…" in texts_of(later, '[data-label="Key"]')
+    (row,) = (text for text in texts_of(later, "tr") if "For the bot" in text)
     assert "never" not in row
     assert ApiKey.objects.count() == 1
 
@@ -84,10 +84,10 @@ def test_a_key_that_cannot_be_made_says_why(admin: Client) -> None:
 def test_a_revoked_key_stays_listed_and_opens_nothing(admin: Client, project: Project) -> None:
     key, plain = create_key(project, "Old")
     page = admin.get(reverse("api-keys")).text
-    assert "Yes, revoke for good" in visible_text(page)
+    assert "Yes, revoke for good" in texts_of(page, "button")
     html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).text
-    assert "Revoked “Old”." in visible_text(html)
-    assert "revoked " in visible_text(html)
+    assert notice(html) == "Revoked “Old”."
+    assert text_at(html, ".is-revoked .table__actions").startswith("revoked ")
     assert find_key(plain) is None
 
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.call_rates import used_in_minute
 from sessions_app.models import LoginLink, Project
-from tests.web.page_scene import check_html, member_client, parsed, visible_text
+from tests.web.page_scene import check_html, member_client, parsed, text_at, texts_of
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def test_a_link_logs_in_once_and_gives_its_address_to_no_other_server(user: User
     again = Client().get(address)
     assert again.status_code == 400
     assert again["Referrer-Policy"] == "same-origin"
-    assert "used already or is too old" in visible_text(again.text)
-    for page in (again, Client().get(reverse("login"))):
-        assert "mrpvm user NAME" in visible_text(page.text), "no restart is needed"
+    assert "used already or is too old" in text_at(again.text, "h1 + p")
+    for page, place in ((again, "h1 + p"), (Client().get(reverse("login")), ".notice > span")):
+        assert "mrpvm user NAME" in text_at(page.text, place), "no restart is needed"
 
 
 def test_an_old_or_unknown_link_does_not_log_in(user: User, client: Client) -> None:
@@ -62,7 +62,7 @@ def test_a_new_link_ends_the_earlier_one(user: User, client: Client) -> None:
 def test_a_password_logs_in_and_leads_where_one_wanted_to_go(user: User, client: Client) -> None:
     html = client.get("/plugins", follow=True).text
     check_html(html)
-    assert "prints a login link when it starts" in visible_text(html)
+    assert "prints a login link when it starts" in text_at(html, ".notice")
     assert parsed(html).css('[name="next"][value="/plugins"]')
     response = client.post(reverse("login"), {"username": "anna", "password": "correct horse", "next": "/plugins"})
     assert response["Location"] == "/plugins"
@@ -80,7 +80,7 @@ def test_a_wrong_password_says_nothing_about_the_user(user: User, client: Client
         for name in ("anna", "nobody")
     ]
     for html in answers:
-        assert "The name or the password is wrong." in visible_text(html)
+        assert text_at(html, ".notice[role=alert] span") == "The name or the password is wrong."
 
 
 @pytest.mark.rule("DECISION-25")
@@ -90,7 +90,7 @@ def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, sett
     response = client.post(reverse("login"), {"username": "Anna", "password": "correct horse"})
     assert response.status_code == 429
     assert 0 < int(response["Retry-After"]) <= 61
-    assert "Too many attempts" in visible_text(response.text)
+    assert text_at(response.text, ".notice.status-warn strong") == "Too many attempts."
     assert client.get("/").status_code == 302
     # Other users, and the same user from another address, are not delayed.
     assert attempt(client, name="berta") == 200
@@ -173,7 +173,7 @@ def test_logging_out_takes_a_post(user: User, client: Client) -> None:
 def test_error_pages_are_ours(user: User, client: Client) -> None:
     missing = client.get("/nothing/here")
     assert missing.status_code == 404
-    assert "Go to the sessions" in visible_text(missing.text)
+    assert text_at(missing.text, "main a.button") == "Go to the sessions"
     check_html(missing.text)
     client.force_login(user)
     check_html(client.get("/nothing/here").text)
@@ -181,11 +181,11 @@ def test_error_pages_are_ours(user: User, client: Client) -> None:
     broken = client.get("/", headers={"Host": "<b>.example"})
     assert broken.status_code == 400
     check_html(broken.text)
-    assert "not reached by the name <b>.example" in visible_text(broken.text)
-    assert "ALLOWED_HOSTS" in broken.text
+    assert "The server is not reached by the name <b>.example." in texts_of(broken.text, "main p")
+    assert "Its operator allows a name by the setting ALLOWED_HOSTS." in texts_of(broken.text, "main p")
     shapeless = client.post(reverse("login"), b"no form", content_type="multipart/form-data; boundary=é")
     assert shapeless.status_code == 400
-    assert "could not understand" in visible_text(shapeless.text)
+    assert "The server could not understand this request." in texts_of(shapeless.text, "main p")
 
 
 def test_a_defect_shows_a_page_without_details(user: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +198,6 @@ def test_a_defect_shows_a_page_without_details(user: User, client: Client, monke
     response = client.get("/plugins")
     assert response.status_code == 500
     html = response.text
-    assert "The server failed" in visible_text(html)
+    assert text_at(html, "h1") == "The server failed"
     assert "secret detail" not in html
     check_html(html)

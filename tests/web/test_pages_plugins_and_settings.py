@@ -23,8 +23,11 @@ from tests.web.page_scene import (
     attributes_of,
     check_html,
     counted_queries,
+    facts_of,
     member_client,
+    notice,
     parsed,
+    text_at,
     texts_of,
     visible_text,
 )
@@ -55,7 +58,7 @@ def card(html: str, plugin_id: str) -> str:
 def test_every_plugin_is_in_the_catalogue(admin: Client) -> None:
     html = shown(admin, "plugins")
     for descriptor in registry.installed.descriptors():
-        assert descriptor.description in visible_text(card(html, descriptor.id))
+        assert text_at(card(html, descriptor.id), "p:first-child") == descriptor.description
     places = [
         visible_text(html).index(title)
         for title in ("Seed detectors", "Planners", "KB plugins", "Goal solvers", "validators")
@@ -83,10 +86,10 @@ def test_a_plugin_shows_what_was_learned_of_it_in_this_project(admin: Client, pr
         project=project, plugin_type="kb-plugin", plugin_id="kb-fast", **counts, **numbers
     )
     html = shown(admin, "plugins")
-    assert {"17", "123 ms", f"{row.utility:.2f}"} <= set(texts_of(parsed(card(html, "kb-fast")), "dd"))
-    assert "Not tried in this project yet" in visible_text(card(html, "kb-balanced"))
+    assert {"17", "123 ms", f"{row.utility:.2f}"} <= set(texts_of(card(html, "kb-fast"), "dd"))
+    assert "Not tried in this project yet" in text_at(card(html, "kb-balanced"), "p.small")
     stranger = member_client(Project.objects.create(name="Other"))
-    assert "17" not in texts_of(parsed(shown(stranger, "plugins")), "dd")
+    assert "17" not in texts_of(shown(stranger, "plugins"), "dd")
 
 
 def test_external_programs_are_shown_as_they_describe_themselves(
@@ -95,8 +98,8 @@ def test_external_programs_are_shown_as_they_describe_themselves(
     hostile = wrapper(tmp_path, description="<b>Multiplies.</b>")
     monkeypatch.setattr(registry.installed, "wrappers", [hostile])
     html = shown(admin, "plugins")
-    assert "External programs" in visible_text(html)
-    assert "<b>Multiplies.</b>" in visible_text(html)
+    assert "External programs" in texts_of(html, "h2")
+    assert "<b>Multiplies.</b>" in texts_of(html, "[aria-labelledby=family-wrappers] p")
     assert str(tmp_path) not in html
 
 
@@ -105,8 +108,8 @@ def test_frozen_statistics_and_switched_off_plugins_are_named(admin: Client, set
     settings.MRPVM_LEARN = False
     settings.MRPVM_DISABLED_PLUGINS = ("kb-thinkingdb",)
     html = shown(admin, "plugins")
-    assert "Statistics are frozen." in visible_text(html)
-    assert "kb-thinkingdb" in texts_of(parsed(html), "span")
+    assert "Statistics are frozen." in texts_of(html, ".notice strong")
+    assert "kb-thinkingdb" in texts_of(html, "span")
 
 
 def test_the_catalogue_costs_one_query_however_much_was_learned(admin: Client, project: Project) -> None:
@@ -139,7 +142,9 @@ def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -
         override__sd__llm__fast="role:seed-deep", override__gs__llm__fast="", override__sd__llm__deep="",
         temperature="",
     )  # fmt: skip
-    assert "New conversations use it" in visible_text(admin.post(reverse("settings"), changes, follow=True).text)
+    assert notice(admin.post(reverse("settings"), changes, follow=True).text).startswith(
+        "Saved. New conversations use it"
+    )
     config, updated_at = shared_config(project)
     assert config["roles"]["goal-fast"] == {"model": "small"}
     assert config["pluginOverrides"] == {"gs-llm-deep": {"model": "large"}, "sd-llm-fast": {"role": "seed-deep"}}
@@ -187,15 +192,15 @@ def test_an_invalid_table_is_shown_again_with_the_reason(
     response = admin.post(reverse("settings"), fields(role__planner="kept", **changes))
     assert response.status_code == 400
     check_html(response.text)
-    assert "Not saved." in visible_text(response.text)
-    assert named in texts_of(parsed(response.text), "[role=alert]")[0]
+    assert text_at(response.text, "[role=alert] strong") == "Not saved."
+    assert named in text_at(response.text, "[role=alert]")
     assert parsed(response.text).css('[name="role-planner"][value="kept"]')
     assert not ModelRoles.objects.filter(project=project).exists()
 
 
 def test_only_admins_change_the_table(project: Project) -> None:
     editor = member_client(project, "editor")
-    assert "changing this takes an admin" in visible_text(shown(editor, "settings"))
+    assert "changing this takes an admin" in text_at(shown(editor, "settings"), ".form-end")
     assert editor.post(reverse("settings"), fields()).status_code == 403
     assert not parsed(shown(member_client(project), "settings")).css("main [disabled]")
 
@@ -203,19 +208,19 @@ def test_only_admins_change_the_table(project: Project) -> None:
 def test_no_page_shows_the_key_of_the_provider(provider: Provider, admin: Client, settings: Settings) -> None:
     settings.MRPVM_LLM_BASE_URL = provider.url.replace("://", "://user:secret@")
     html = shown(admin, "settings")
-    assert f"{provider.url}" in texts_of(parsed(html), "dd.mono")
-    assert "set, never shown" in visible_text(html)
+    assert f"{provider.url}" in texts_of(html, "dd.mono")
+    assert "set, never shown" in texts_of(html, "[aria-labelledby=endpoint-title] dd")
     assert KEY not in html
     assert "secret" not in html
 
 
 def test_the_models_of_the_provider_are_suggested(provider: Provider, admin: Client) -> None:
-    assert attributes_of(parsed(shown(admin, "model-names")), "[value]", "value") == ["some-model", "other", "served"]
+    assert attributes_of(shown(admin, "model-names"), "[value]", "value") == ["some-model", "other", "served"]
 
 
 def test_without_a_model_the_page_says_how_to_set_one(admin: Client) -> None:
     html = shown(admin, "settings")
-    assert "MRPVM_LLM_BASE_URL=" in visible_text(html)
+    assert text_at(html, '[aria-label="Environment of a language model"]').startswith("MRPVM_LLM_BASE_URL=")
     assert not parsed(html).css("[data-live]")
     assert shown(admin, "model-names").strip() == ""
 
@@ -227,9 +232,9 @@ def test_the_local_model_says_what_it_is_for(
     running = SimpleNamespace(url="http://127.0.0.1:1/v1", api_key="the-local-key", is_well=is_well)
     monkeypatch.setattr(language_model, "_local", running)
     html = shown(admin, "settings")
-    assert f"{NAME}" in texts_of(parsed(html), "dd.mono")
-    assert state in visible_text(html)
-    assert "38 % right and 62 % wrong" in visible_text(html)
+    assert f"{NAME}" in texts_of(html, "dd.mono")
+    assert state in facts_of(html, "[aria-labelledby=endpoint-title] dl")["State"]
+    assert "38 % right and 62 % wrong" in text_at(html, "[aria-labelledby=endpoint-title] .notice")
     assert "the-local-key" not in html
 
 
@@ -239,7 +244,7 @@ def test_a_named_endpoint_takes_the_local_model_s_place(
     running = SimpleNamespace(url="http://127.0.0.1:1/v1", api_key="the-local-key", is_well=True)
     monkeypatch.setattr(language_model, "_local", running)
     html = shown(admin, "settings")
-    assert provider.url in visible_text(html)
+    assert provider.url in texts_of(html, "[aria-labelledby=endpoint-title] dd.mono")
     assert "small local model" not in visible_text(html)
 
 
@@ -248,4 +253,4 @@ def test_a_stored_model_s_name_is_text(admin: Client) -> None:
     assert admin.post(reverse("settings"), changes).status_code == 302
     html = shown(admin, "settings")
     assert HOSTILE not in html
-    assert attributes_of(parsed(html), "input.input[value]", "value").count(HOSTILE) == 2
+    assert attributes_of(html, "input.input[value]", "value").count(HOSTILE) == 2

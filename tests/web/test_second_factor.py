@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from sessions_app.actions.settings.members import create_invitation
 from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.models import AuditEntry, AuditKind, Project
-from tests.web.page_scene import check_html, member_client, visible_text
+from tests.web.page_scene import check_html, member_client, text_at, texts_of, visible_text
 
 PASSWORD = "correct horse"
 PAGE, LOGIN, CODE, ENROLMENT = "/second-factor", "/login", "/login/code", "/login/second-factor"
@@ -68,7 +68,7 @@ def test_a_right_code_too_soon_after_a_wrong_one_is_not_called_wrong(ann: Client
     TOTPDevice.objects.update(throttling_failure_count=12)  # on a busy machine one second has passed
     refused = ann.post(PAGE, {"act": "confirm", "code": right})
     assert refused.status_code == 400
-    assert "Too many wrong codes. Try again in" in visible_text(refused.text)
+    assert text_at(refused.text, "#second-error span").startswith("Too many wrong codes. Try again in")
     TOTPDevice.objects.update(throttling_failure_timestamp=None)
     recovery_codes(ann.post(PAGE, {"act": "confirm", "code": right}))
 
@@ -110,10 +110,10 @@ def test_setting_up_shows_a_qr_code_and_recovery_codes_once(ann: Client) -> None
     codes = recovery_codes(ann.post(PAGE, {"act": "confirm", "code": app_code()}))
     assert len(set(codes)) == 10
     later = ann.get(PAGE).text
-    assert "10 recovery codes left" in visible_text(later)
+    assert "10 recovery codes left" in texts_of(later, "main .stack > p")[0]
     assert not [code for code in codes if code in visible_text(later)]
     assert secret not in later.replace(" ", "")
-    assert "second factor" in visible_text(ann.get(reverse("members")).text)
+    assert "second factor" in texts_of(ann.get(reverse("members")).text, "td .badge")
     assert AuditKind.SECOND_FACTOR_ADDED in kinds()
 
 
@@ -153,7 +153,7 @@ def test_wrong_codes_make_everybody_wait(ann: Client, settings: Settings) -> Non
     TOTPDevice.objects.update(throttling_failure_count=12)
     refused = client.post(CODE, {"code": app_code_of(device)})
     assert refused.status_code == 400
-    assert "Too many wrong codes" in visible_text(refused.text)
+    assert text_at(refused.text, "#code-error span").startswith("Too many wrong codes.")
     right = app_code()
     # Other addresses are throttled too, since the caller knows the password.
     elsewhere = Client(REMOTE_ADDR="10.0.0.7")
