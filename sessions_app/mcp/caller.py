@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sessions_app.acting import holder_of
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.actions.settings.api_keys import bearer_token, find_key
 from sessions_app.actions.settings.audit import Actor
 from sessions_app.models import Project
 
@@ -27,8 +27,7 @@ current_caller: ContextVar[Caller] = ContextVar("current_caller")
 
 def caller_of(authorization: str, address: str) -> Caller | None:
     """Return the caller of an `Authorization` header from an address; None without a key that is in force."""
-    scheme, _, token = authorization.partition(" ")
-    key = find_key(token.strip()) if scheme.lower() == "bearer" else None
+    key = find_key(bearer_token(authorization) or "")
     if key is None:
         return None
     return Caller(

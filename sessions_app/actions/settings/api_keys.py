@@ -105,6 +105,12 @@ _known: dict[str, _Known] = {}
 """By digest; only valid keys, so that strangers cannot fill it."""
 
 
+def bearer_token(header: str) -> str | None:
+    """Return the token of an `Authorization` header; None if it is empty or of another scheme."""
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
 def find_key(plain: str) -> ApiKey | None:
     """Return the valid key with its project, or None; store the time of use at most once a minute.
 

@@ -8,11 +8,11 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from sessions_app.acting import holder_of
-from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.actions.settings.api_keys import bearer_token, find_key
 from sessions_app.actions.settings.audit import act_as
 from sessions_app.models import Project
 from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins, login_of
-from sessions_app.queries.settings.projects import is_in_force, membership_of, role_of
+from sessions_app.queries.settings.projects import membership_of, projects_of_keys, role_of
 
 PROJECT_HEADER = "X-Project"
 """Which of their projects a logged-in member means, by its slug; without it the default one."""
@@ -35,7 +35,7 @@ class Access:
     def lasts(self) -> bool:
         """Return whether the caller still has access, as it is stored now; for streams, which outlive their request."""
         if self.actor is None or self.login is None:
-            return self.key_pk is not None and is_in_force(self.key_pk)
+            return self.key_pk is not None and self.key_pk in projects_of_keys([self.key_pk])
         return role_of(self.actor, self.project) is not None and bool(lasting_logins([self.login]))
 
 
@@ -58,10 +58,10 @@ class ApiKeyAuthentication(BaseAuthentication):
         Raises:
             AuthenticationFailed: the key is unknown or revoked.
         """
-        scheme, _, token = get_authorization_header(request).partition(b" ")
-        if scheme.lower() != b"bearer":
+        token = bearer_token(get_authorization_header(request).decode("latin-1"))
+        if token is None:
             return None
-        key = find_key(token.strip().decode("latin-1"))
+        key = find_key(token)
         if key is None:
             raise AuthenticationFailed("The API key is unknown or was revoked.")
         act_as(holder_of(key, request.META.get("REMOTE_ADDR") or ""))

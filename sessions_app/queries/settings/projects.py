@@ -63,11 +63,6 @@ def projects_of_keys(key_pks: Collection[int]) -> dict[int, int]:
     return dict(ApiKey.objects.filter(pk__in=key_pks, revoked_at__isnull=True).values_list("pk", "project_id"))
 
 
-def is_in_force(key_pk: int) -> bool:
-    """Return whether a key was not revoked."""
-    return ApiKey.objects.filter(pk=key_pk, revoked_at__isnull=True).exists()
-
-
 ROLES = Role.choices
 """Each role with what it may do, in words, the least first."""
 

@@ -20,7 +20,7 @@ from sessions_app import events
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
 from sessions_app.queries.settings.logins import BrowserLogin, KeyLogin, login_of
-from sessions_app.web.consumers.refusals import bearer_token
+from sessions_app.web.consumers.refusals import token_of
 from sessions_app.web.consumers.shared import (
     AccessWatch,
     Outgoing,
@@ -99,7 +99,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
 
     async def _login(self) -> BrowserLogin | KeyLogin | None:
         """Return who opens the socket: the holder of an API key, or a user whose login is complete."""
-        token = bearer_token(self.scope)
+        token = token_of(self.scope)
         if token is not None:
             key = await database_sync_to_async(find_key)(token)
             return KeyLogin(key.pk) if key else None

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
 
+from sessions_app.actions.settings.api_keys import bearer_token
 from sessions_app.database import as_unavailable
 
 TRY_AGAIN_LATER = 1013
@@ -33,19 +34,15 @@ def _is_address(origin: str) -> bool:
     return True
 
 
-def bearer_token(scope: MutableMapping[str, Any]) -> str | None:
-    """Return what a socket's `Authorization: Bearer` header holds, or None without one."""
-    for name, value in scope["headers"]:
-        scheme, _, token = value.partition(b" ")
-        if name == b"authorization" and scheme.lower() == b"bearer":
-            return token.strip().decode("latin-1")
-    return None
+def token_of(scope: MutableMapping[str, Any]) -> str | None:
+    """Return the API key that a socket's client sends, or None without one."""
+    return bearer_token(dict(scope["headers"]).get(b"authorization", b"").decode("latin-1"))
 
 
 class OwnOriginOrKey:
-    """Refuses a socket of another site's page; one with an API key may come without an origin, or from any.
+    """Refuses a socket that another site's page opens; one with an API key needs no origin.
 
-    A page cannot send that header, so a key is never sent without its holder's knowledge, as a cookie is.
+    A browser adds its cookie to any page's socket, and no page can add the header of a key.
     """
 
     def __init__(self, application: Application) -> None:
@@ -53,7 +50,7 @@ class OwnOriginOrKey:
         self._own_origin = AllowedHostsOriginValidator(application)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Callable[..., Any]) -> None:
-        application = self._own_origin if bearer_token(scope) is None else self._application
+        application = self._own_origin if token_of(scope) is None else self._application
         await application(scope, receive, send)
 
 
