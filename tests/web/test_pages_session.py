@@ -185,7 +185,7 @@ def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     html = session_html(member_client(project), session, "session-state")
-    assert text_at(html, "#unit-1 .unit__text") == "Fact 1."
+    assert text_at(html, f"#unit-{turn.context_units.get().pk} .unit__text") == "Fact 1."
     assert "from turn 1" in texts_of(html, f'a[href="{reverse("turn", args=[session.session_id, turn.request_id])}"]')
     assert session.mounted_kb.name in texts_of(html, "dl.facts a")
     settings = session_html(member_client(project), session, "session-state", panel="settings")
