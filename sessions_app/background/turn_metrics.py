@@ -1,7 +1,7 @@
 """Counts turns for /metrics."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from mrpvm.trace.events import Event, PluginFinished, said
 from sessions_app.metrics import Meters, meters
@@ -9,16 +9,17 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.running_turns import running_turns
 from sessions_app.turns.pipeline import turn_ended
 
-if TYPE_CHECKING:
-    from sessions_app.background.sweeper import Sweeper
 
+def count_turns(sweep_lag: Callable[[], float]) -> None:
+    """Count from now on what this process does; nothing where metrics are not allowed.
 
-def count_turns(sweeper: "Sweeper") -> None:
-    """Count from now on what this process does; nothing where metrics are not allowed."""
+    Args:
+        sweep_lag: returns by how many seconds the next sweep is late.
+    """
     counted = meters()
     if counted is None:
         return
-    counted.read_at_scrape(lambda: running_turns.count, lambda: sweeper.lag_seconds)
+    counted.read_at_scrape(lambda: running_turns.count, sweep_lag)
     turn_ended.connect(_count, dispatch_uid="count-turns")
 
 

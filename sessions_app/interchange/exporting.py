@@ -8,42 +8,32 @@ import secrets
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models.signals import post_save
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.trace.events import ROOT_FRAME_ID, Event
+from sessions_app.interchange.spans import EndedTurn, Evaluation
+from sessions_app.interchange.turn_exporter import QueuedEvaluationSpan, QueuedTurnSpan, TurnExporter
 from sessions_app.models import ExplainabilityTurn, TestResult, TurnRating
 from sessions_app.tracing import span_id_of
 from sessions_app.turns.pipeline import turn_ended
-
-if TYPE_CHECKING:
-    from sessions_app.interchange.spans import Evaluation
 
 LAST_FLUSH_MS = 300
 _SCORES = {TestResult.Outcome.PASSED.value: 1.0, TestResult.Outcome.FAILED.value: 0.0}
 TURNS_A_BATCH = 64
 
 
-def export_traces() -> "TraceExport | None":
-    """Send every turn that ends from now on; return the export, None where no collector is named."""
-    return TraceExport() if settings.MRPVM_TRACES_OUT else None
-
-
 class TraceExport:
     """The connection of turns, ratings and results of tests to the SDK's queue."""
 
     def __init__(self) -> None:
-        # The SDK is loaded by servers that send traces alone.
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-        from sessions_app.interchange.turn_exporter import TurnExporter
-
         resource = Resource.create({"service.name": settings.OTEL_SERVICE_NAME})
         self._exporter = TurnExporter(OTLPSpanExporter(), resource, with_content=settings.MRPVM_TRACES_CONTENT)
         self._processor: BatchSpanProcessor = BatchSpanProcessor(self._exporter, max_export_batch_size=TURNS_A_BATCH)
@@ -73,9 +63,6 @@ class TraceExport:
     ) -> None:
         if trace is None or not trace.is_sampled:
             return
-        from sessions_app.interchange.spans import EndedTurn
-        from sessions_app.interchange.turn_exporter import QueuedTurnSpan
-
         session = turn.session
         started_ns = int(turn.created_at.timestamp() * 1_000_000_000)
         ended = EndedTurn(
@@ -98,8 +85,6 @@ class TraceExport:
         self._processor.on_end(QueuedTurnSpan(ended))
 
     def _rated(self, *, instance: TurnRating, **_: Any) -> None:
-        from sessions_app.interchange.spans import Evaluation
-
         turn, value = instance.turn, instance.value
         if not turn.trace_id:
             return
@@ -115,8 +100,6 @@ class TraceExport:
 
     def _tested(self, *, instance: TestResult, **_: Any) -> None:
         """Queue a test's result: below the turn that it was kept from, else as a trace of its own."""
-        from sessions_app.interchange.spans import Evaluation
-
         if instance.outcome == TestResult.Outcome.WAITING:
             return
         test = instance.test
@@ -132,9 +115,7 @@ class TraceExport:
         )
         self._queue(_below(turn) if turn and turn.trace_id else _new_trace(), result)
 
-    def _queue(self, trace: TraceContext, evaluation: "Evaluation") -> None:
-        from sessions_app.interchange.turn_exporter import QueuedEvaluationSpan
-
+    def _queue(self, trace: TraceContext, evaluation: Evaluation) -> None:
         queued = QueuedEvaluationSpan(trace, evaluation)
         transaction.on_commit(lambda: self._processor.on_end(queued), robust=True)  # a change undone is not sent
 

@@ -18,7 +18,7 @@ def counting(settings: Settings) -> Iterator[None]:
     """Switch metrics on, readable with a key."""
     settings.MRPVM_METRICS = "key"
     meters.cache_clear()
-    count_turns(Sweeper())
+    count_turns(lambda: Sweeper().lag_seconds)
     yield
     turn_ended.disconnect(dispatch_uid="count-turns")
     meters.cache_clear()

@@ -31,7 +31,7 @@ OF_CONVERSATIONS = {
 OF_READERS = {"cancel_experiment", "show_project"}
 """What ends a member's own trials, and what a member wants to see."""
 UPKEEP = {
-    "begin_enrolment", "claim_key", "close_abandoned_experiments", "export_traces", "find_key", "keep_answer",
+    "begin_enrolment", "claim_key", "close_abandoned_experiments", "TraceExport", "find_key", "keep_answer",
     "record_version", "reindex", "release_key", "sweep_staged",
 }  # fmt: skip
 """What changes nothing that anybody sees."""

@@ -18,8 +18,8 @@ from pytest_django import Settings
 from selectolax.lexbor import LexborHTMLParser
 
 from sessions_app.actions.settings.api_keys import create_key
-from sessions_app.interchange import received
 from sessions_app.interchange.exporting import TraceExport
+from sessions_app.interchange.otlp_requests import FUTURE_NS
 from sessions_app.models import ExplainabilityTurn, ImportedSpan, Project, Session
 from sessions_app.queries.turns.registry import detail, graph
 from tests.api.conftest import Caller
@@ -181,7 +181,7 @@ def test_a_viewer_may_not_send(caller: Callable[..., Caller]) -> None:
 
 
 def test_unusable_spans_are_counted_and_the_others_kept(editor: Caller) -> None:
-    future = str(time.time_ns() + 2 * received.FUTURE_NS)
+    future = str(time.time_ns() + 2 * FUTURE_NS)
     answer = send(editor, span(1), span(2) | {"startTimeUnixNano": future}, span(3) | {"spanId": "00" * 8})
     assert answer["partialSuccess"]["rejectedSpans"] == "2"
     assert ImportedSpan.objects.count() == 1

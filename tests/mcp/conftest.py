@@ -1,8 +1,8 @@
 """The MCP SDK as a client of the real server."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpx
@@ -17,10 +17,6 @@ from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from tests.live import LiveServer
-
-if TYPE_CHECKING:  # importing the SDK takes two seconds, which only processes that run these tests should spend
-    from mcp import ClientSession
-    from mcp.types import CallToolResult
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,19 +35,27 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 
 @dataclass(frozen=True)
+class ToolResult:
+    """The only text of a tool's result."""
+
+    text: str
+    is_error: bool
+
+
+@dataclass(frozen=True)
 class Agent:
     """A coding agent with a key."""
 
     url: str
     key: str
 
-    def do[Result](self, work: "Callable[[ClientSession], Awaitable[Result]]") -> Result:
-        """Return the result of some work in one MCP session."""
-
+    def send(self, request: str, *arguments: Any) -> Any:
+        """Return the answer to a request of the SDK's `ClientSession`, in an MCP session of its own."""
+        # Importing the SDK takes two seconds, which only processes that run these tests should spend.
         from mcp import ClientSession
         from mcp.client.streamable_http import streamable_http_client
 
-        async def run() -> Result:
+        async def run() -> Any:
             headers = {"Authorization": f"Bearer {self.key}"}
             async with (
                 httpx.AsyncClient(headers=headers, timeout=30) as client,
@@ -59,32 +63,28 @@ class Agent:
                 ClientSession(reading, writing) as session,
             ):
                 await session.initialize()
-                return await work(session)
+                return await getattr(session, request)(*arguments)
 
         return anyio.run(run)
 
-    def call(self, tool: str, **arguments: Any) -> "CallToolResult":
+    def call(self, tool: str, **arguments: Any) -> ToolResult:
         """Return the result of a tool."""
-        return self.do(lambda session: session.call_tool(tool, arguments))
+        result = self.send("call_tool", tool, arguments)
+        (content,) = result.content
+        assert content.type == "text"
+        return ToolResult(content.text, result.isError)
 
     def text(self, tool: str, **arguments: Any) -> str:
         """Return the text of a tool that succeeds."""
         result = self.call(tool, **arguments)
-        assert not result.isError, result
-        return text_of(result)
+        assert not result.is_error, result
+        return result.text
 
     def error(self, tool: str, **arguments: Any) -> str:
         """Return the text of a tool that fails."""
         result = self.call(tool, **arguments)
-        assert result.isError, result
-        return text_of(result)
-
-
-def text_of(result: "CallToolResult") -> str:
-    """Return the only text of a result."""
-    (content,) = result.content
-    assert content.type == "text"
-    return content.text
+        assert result.is_error, result
+        return result.text
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.experiments.documents import fields_given
 from sessions_app.models import ContextUnit, Experiment, ExplainabilityTurn, Project, Session
-from tests.mcp.conftest import Agent, text_of
+from tests.mcp.conftest import Agent
 
 # One process imports the SDK.
 pytestmark = pytest.mark.xdist_group("mcp")
@@ -39,14 +39,13 @@ def test_every_tool_takes_ids_of_another_project_for_none(agent: Callable[..., A
     ensure_default_base(other)
     stranger = agent("admin", other)
     before = ExplainabilityTurn.objects.count(), Experiment.objects.count()
-    tools = stranger.do(lambda session: session.list_tools()).tools
+    tools = stranger.send("list_tools").tools
     assert len(tools) > 12
     for tool in tools:
         known = tool.inputSchema["properties"].keys() & named.keys()
         assert known >= set(tool.inputSchema.get("required", ())), f"{tool.name} needs what is not named here"
         result = stranger.call(tool.name, **{name: named[name] for name in known})
-        told = text_of(result)
-        assert "Rex" not in told, tool.name
-        assert result.isError != (tool.name in FINDS_BY_WORDS), told
-        assert not result.isError or "_NOT_FOUND" in told, told
+        assert "Rex" not in result.text, tool.name
+        assert result.is_error != (tool.name in FINDS_BY_WORDS), result
+        assert not result.is_error or "_NOT_FOUND" in result.text, result
     assert (ExplainabilityTurn.objects.count(), Experiment.objects.count()) == before

@@ -28,7 +28,7 @@ EXPERIMENTERS = {"try_turn", "diagnose_turn", "run_suite"}
 
 
 def test_reading_tools_are_marked_and_writing_ones_not(agent: Callable[..., Agent]) -> None:
-    listed = agent("viewer").do(lambda session: session.list_tools()).tools
+    listed = agent("viewer").send("list_tools").tools
     reads = {tool.name: bool(tool.annotations and tool.annotations.readOnlyHint) for tool in listed}
     writers = {name for name, is_reader in reads.items() if not is_reader}
     assert writers == {"ask", *EXPERIMENTERS}
@@ -90,13 +90,13 @@ def test_resources_are_what_the_tools_read(agent: Callable[..., Agent], talked: 
     viewer, session_id, turn_id = agent("viewer"), talked["session_id"], talked["turn_id"]
 
     def content(address: str) -> str:
-        read = viewer.do(lambda session: session.read_resource(AnyUrl(address)))
+        read = viewer.send("read_resource", AnyUrl(address))
         return read.contents[0].text  # type: ignore[union-attr]
 
     assert session_id in content("mrpvm://sessions")
     assert "dog" in content(f"mrpvm://sessions/{session_id}")
     assert content(f"mrpvm://sessions/{session_id}/turns/{turn_id}") == viewer.text("read_turn", **talked)
-    templates = viewer.do(lambda session: session.list_resource_templates()).resourceTemplates
+    templates = viewer.send("list_resource_templates").resourceTemplates
     assert len(templates) == 3
 
 
@@ -139,7 +139,7 @@ def test_a_role_or_project_that_may_not_is_refused(agent: Callable[..., Agent], 
 
 def test_a_viewer_may_change_no_conversation(agent: Callable[..., Agent]) -> None:
     viewer = agent("viewer")
-    listed = viewer.do(lambda session: session.list_tools()).tools
+    listed = viewer.send("list_tools").tools
     writers = [tool for tool in listed if tool.annotations and not tool.annotations.readOnlyHint]
     writers = [tool for tool in writers if tool.name not in EXPERIMENTERS]
     assert writers

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from sessions_app.api.shell.views import ApiView
 from sessions_app.interchange.importing import import_spans
-from sessions_app.interchange.received import JSON, PROTOBUF, read_request
+from sessions_app.interchange.received import JSON, PROTOBUF
 
 
 class Traces(ApiView):
@@ -22,6 +22,8 @@ class Traces(ApiView):
             ExportTracePartialSuccess,
             ExportTraceServiceResponse,
         )
+
+        from sessions_app.interchange.otlp_requests import read_request
 
         media_type = (request.content_type or "").partition(";")[0].strip().lower()
         if media_type not in (PROTOBUF, JSON):

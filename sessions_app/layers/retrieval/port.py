@@ -1,11 +1,11 @@
 """The machine's knowledge port over the database: exact BM25 over what a chain of layers shows."""
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import batched
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
@@ -13,7 +13,7 @@ from mrpvm.knowledge.port import places_beside
 from mrpvm.values import KnowledgeUnit, Store
 from sessions_app.database import outages_told
 from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
-from sessions_app.layers.retrieval.ranking import Scale, SearchScores
+from sessions_app.layers.retrieval.ranking import PackedScores, Scale, SearchScores
 from sessions_app.layers.retrieval.windows import TermPostings, windows_around
 from sessions_app.models import (
     KnowledgeLayer,
@@ -26,9 +26,6 @@ from sessions_app.models import (
 )
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.models.named_sql import look_up
-
-if TYPE_CHECKING:
-    from sessions_app.layers.retrieval.packed import PackedView
 
 _IDS_A_QUERY = 10_000
 _LEVEL_READ_ALONG = 16
@@ -115,6 +112,28 @@ class EffectiveView:
         return "draft" if layer_id in self.drafts else "kb"
 
 
+class PackedFound(PackedScores, Protocol):
+    """The postings of a search's terms in packed layers."""
+
+    @property
+    def said(self) -> Mapping[int, TermPostings]:
+        """The postings in what was said, by the numbers of the terms."""
+
+    def is_name(self, name: str) -> bool:
+        """Return whether a speaker of this name said something."""
+
+
+class PackedLayers(Protocol):
+    """The packed layers of a view: `PackedView`, whose module imports numpy."""
+
+    @property
+    def layer_ids(self) -> Collection[int]:
+        """Return the layers that need not be read row by row."""
+
+    def search(self, terms: Iterable[str], names: Mapping[str, str]) -> PackedFound:
+        """Return the postings of terms, and by name those of speakers."""
+
+
 class Keep(Protocol):
     """Callback that stores a plugin's artifacts by the keys of their units."""
 
@@ -199,7 +218,7 @@ class SessionKnowledge:
         return [layer for layer in self.view.shown if layer not in packed]
 
     @cached_property
-    def _packed(self) -> "PackedView | None":
+    def _packed(self) -> PackedLayers | None:
         """Return the packed part of the view; None if there is none, so that numpy is not imported."""
         if not self.view.packings:
             return None

@@ -22,21 +22,11 @@ from sessions_app.web.turns.graph import (
 )
 from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
 from sessions_app.web.turns.graph.shown import OPEN_AT_MOST
+from sessions_app.web.turns.reader import Reader
 from sessions_app.web.turns.structure import structure_of, whole_structure_of
 
 VIEWS = ("graph", "timeline", "outline")
 TABS = ("run", "context", "state", "choice")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """The reader's choices as the address gives them."""
-
-    view: str = "graph"
-    tab: str = "run"
-    selected: str = ""
-    opened: tuple[str, ...] = ()
-    shut: tuple[str, ...] = ()
 
 
 def turn_addresses(turn: ExplainabilityTurn) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
@@ -13,10 +13,8 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import Detail, details, graph
 from sessions_app.web.turns.graph import Remark, renamed, render_shown, show_structure
 from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.turns.reader import Reader
 from sessions_app.web.turns.structure import structure_of
-
-if TYPE_CHECKING:
-    from sessions_app.web.turns.drawing import Reader
 
 SIDES = ("left", "right")
 
@@ -85,7 +83,7 @@ class AlignedPair:
         return (self.left or self.right).name  # type: ignore[union-attr]  # one of them is always there
 
 
-def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "Reader") -> dict[str, Any]:
+def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: Reader) -> dict[str, Any]:
     """Return both graphs with the same ids for aligned items, and the aligned rows, by a fixed number of queries."""
     rows = _rows(left, right)
     different = [row for row in rows if row.verdict != PairVerdict.SAME]
@@ -105,12 +103,12 @@ def runs_context(left: ExplainabilityTurn, right: ExplainabilityTurn, reader: "R
     }
 
 
-def side_svg(left: ExplainabilityTurn, right: ExplainabilityTurn, side: str, reader: "Reader") -> Any:
+def side_svg(left: ExplainabilityTurn, right: ExplainabilityTurn, side: str, reader: Reader) -> Any:
     """Return the picture of one turn, with the frames that the reader expanded or collapsed."""
     return _picture(left if side == SIDES[0] else right, side, _rows(left, right), reader)
 
 
-def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[AlignedPair], reader: "Reader") -> Any:
+def _picture(turn: ExplainabilityTurn, side: str, rows: Sequence[AlignedPair], reader: Reader) -> Any:
     own = {ran.id: row for row in rows if (ran := getattr(row, side)) is not None}
     structure = renamed(structure_of(turn), {name: row.id for name, row in own.items()})
     shown = show_structure(structure, opened=reader.opened, shut=reader.shut, selected=reader.selected)

@@ -22,9 +22,10 @@ from sessions_app.web.turns.choice import choice_context
 from sessions_app.web.turns.comparison import compared_turn, comparison_context
 from sessions_app.web.turns.context import context_context
 from sessions_app.web.turns.detail import detail_context
-from sessions_app.web.turns.drawing import TABS, VIEWS, Reader, one_of, shown_graph, stage_context, turn_addresses
+from sessions_app.web.turns.drawing import TABS, VIEWS, one_of, shown_graph, stage_context, turn_addresses
 from sessions_app.web.turns.graph import render_outline, render_timeline
 from sessions_app.web.turns.head import head_context
+from sessions_app.web.turns.reader import Reader
 from sessions_app.web.turns.remedies import bases_that_know
 from sessions_app.web.turns.requests import PREPARING, requests_context
 from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
