@@ -47,7 +47,7 @@ class ActiveDocument:
     turn_index: int
 
 
-class MemoryRecord(TypedDict, total=False):
+class StoredMemory(TypedDict, total=False):
     """A memory as stored data, without what has columns of its own; the values' fields in their order."""
 
     terms: Sequence[tuple[str, str, str, int]]
@@ -84,7 +84,7 @@ class Memory:
         """Return the source ids of the active documents."""
         return tuple(item.source_id for item in self.active_documents)
 
-    def as_record(self) -> MemoryRecord:
+    def as_record(self) -> StoredMemory:
         """Return what was remembered as stored data; its times and count have columns of their own."""
         return {
             "terms": [(item.term, item.text, item.kind, item.turn_index) for item in self.resolved_terms],
@@ -93,11 +93,11 @@ class Memory:
         }
 
 
-type MemoryColumns = tuple[MemoryRecord, int, datetime, datetime]
+type MemoryColumns = tuple[StoredMemory, int, datetime, datetime]
 """The record, how many turns it comes from, when it was made and when it was last used."""
 
 
-def memory_of(record: MemoryRecord, turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
+def memory_of(record: StoredMemory, turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
     return Memory(
         created_at=created_at,
         last_accessed_at=accessed_at,

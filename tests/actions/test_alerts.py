@@ -170,7 +170,7 @@ def test_mail_is_sent_where_there_is_a_mail_server(project: Project, settings: S
         SMTPDataError(550, b"no such mailbox"),
     ],
 )
-def test_a_mail_that_is_refused_is_told_in_the_mail_server_s_words(
+def test_a_refused_mail_is_told_in_the_mail_servers_words(
     project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, refusal: SMTPException
 ) -> None:
     def refuse(message: EmailMessage) -> int:

@@ -245,7 +245,7 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     browser.complaints.clear()  # the browser logs the 401 itself
 
 
-def test_a_message_that_was_not_sent_outlives_a_reload_but_no_logout(browser: Browser, session: Session) -> None:
+def test_an_unsent_message_outlives_a_reload_but_no_logout(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     page.get_by_label("Message", exact=True).fill("Half a thou")
     expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("Half a thou")

@@ -9,7 +9,7 @@ from sessions_app.models import Membership
 from tests.browser.browsing import Browser, aside, ready
 
 
-def test_a_stranger_joins_and_a_user_logs_out_on_a_page_of_a_link(browser: Browser, chromium: Chromium) -> None:
+def test_a_stranger_joins_and_a_user_logs_out_by_a_link(browser: Browser, chromium: Chromium) -> None:
     _, secret = aside(create_invitation, browser.project, "viewer", "Bo", "admin")
     address = browser.url + reverse("invitation", args=[secret])
     page = chromium.new_context().new_page()

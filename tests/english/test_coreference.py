@@ -4,7 +4,7 @@ from mrpvm.english.coreference import Antecedents
 from mrpvm.english.parsing import read
 
 
-def test_a_reflexive_pronoun_names_nothing_before_its_own_subject() -> None:
+def test_a_reflexive_pronoun_names_its_own_subject() -> None:
     antecedents = Antecedents()
     antecedents.resolve(read("The order came from the lighthouse at Cape Ottilie."))
     carried = read("Vesna carried the lens to the coast herself because she did not trust the carter.")

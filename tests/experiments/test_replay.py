@@ -167,6 +167,6 @@ def test_a_command_without_its_payload_says_since_when(remembering: Callable[[st
     [(["--session", "sess-1"], "no session"), (["--sample", "0"], "--sample"), (["--sample", "-1"], "--sample")],
 )
 @pytest.mark.django_db
-def test_the_command_refuses_a_session_or_a_number_that_names_no_turns(options: list[str], refusal: str) -> None:
+def test_the_command_refuses_what_names_no_turns(options: list[str], refusal: str) -> None:
     with pytest.raises(CommandError, match=refusal):
         call_command("replay", *options)

@@ -81,7 +81,7 @@ def test_tables_made_before_the_first_start_are_private(tmp_path: Path, program:
 
 
 @pytest.mark.parametrize("program", ["manage.py", "-cfrom sessions_app.management.command_line import main; main()"])
-def test_a_command_without_the_servers_database_says_so_in_one_line(tmp_path: Path, program: str) -> None:
+def test_a_command_without_a_database_says_so_in_one_line(tmp_path: Path, program: str) -> None:
     unprepared, away = ServerProcess(tmp_path), ServerProcess(tmp_path, DATABASE_URL="postgresql://x@127.0.0.1:1/x")
     unprepared.command[1] = away.command[1] = program
     for command in (("createkey", "bot"), ("user", "bo"), ("doctor",), ("changepassword", "admin")):
@@ -239,7 +239,7 @@ def test_only_sharing_servers_start_beside_each_other() -> None:
         DatabaseClaim(shared=True)
 
 
-def test_a_further_process_has_its_own_static_files_in_production(tmp_path: Path) -> None:
+def test_a_further_process_has_its_own_static_files(tmp_path: Path) -> None:
     production = {"MRPVM_ENV": "production", "ALLOWED_HOSTS": "mrpvm.example", "SECRET_KEY": "0123456789" * 6}
     production["DATABASE_URL"] = f"sqlite:///{tmp_path / 'db.sqlite3'}"
     with ServerProcess(tmp_path / "first", **production) as first:

@@ -93,7 +93,7 @@ def test_a_bundle_of_an_imported_session_is_imported_again(walked: Session) -> N
     assert replay(turn).divergence is None
 
 
-def test_a_session_that_remembers_a_text_is_imported_beside_itself(project: Project) -> None:
+def test_a_session_with_a_remembered_text_is_imported_twice(project: Project) -> None:
     walk = Walk(project, seed=1)
     walk.turn("/remember I like tea.")
     kept = walk.session.remembered_texts.get()

@@ -130,7 +130,7 @@ def test_a_validator_with_values_of_other_types_has_not_judged() -> None:
     assert [result["validationStatus"] for result in ran.named("result.recorded")] == ["unjudged"]
 
 
-def test_a_planner_with_values_of_other_types_is_followed_by_the_next() -> None:
+def test_a_plan_of_other_types_is_followed_by_the_next() -> None:
     said = Plan(planner_plugin_id="planner-a", kb_plugin_order=(5,), goal_solver_order=5)  # type: ignore[arg-type]
     odd = plugin("mrp-plan-plugin", "planner-a", said)
     good = (plugin("kb-plugin", "kb-a", retrieval("fact")), plugin("gs-plugin", "gs-a", solution("Yes.")))

@@ -353,7 +353,7 @@ def test_a_planner_without_a_plan_is_named_as_tried():
     }  # fmt: skip
 
 
-def test_the_error_of_a_planner_without_a_plan_does_not_hide_an_earlier_one():
+def test_a_planner_without_a_plan_hides_no_earlier_error():
     ran = run(
         detector(detection("why")), kb(retrieval("fact")), solver(RuntimeError("boom")),
         plugin("mrp-plan-plugin", "planner-a", plan()),

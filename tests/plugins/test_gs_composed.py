@@ -56,7 +56,7 @@ def test_what_belongs_together_is_told_in_order(told: Conversation, request_: st
     assert -1 not in places
 
 
-def test_a_request_that_cannot_surely_be_met_quotes_what_belongs_together(told: Conversation) -> None:
+def test_a_request_that_may_not_be_met_quotes_a_passage(told: Conversation) -> None:
     [group] = told.say("Explain how the parish financed a successor to the ruined bell.").groups
     assert (group.basis, group.status) == ("quoted", "no-context")
     for fact in ("The parish could not pay", "melt down an old copper kettle", "cast a smaller bell"):

@@ -116,7 +116,7 @@ async def test_what_was_missed_comes_first_then_what_happens() -> None:
     await communicator.disconnect()
 
 
-async def test_a_program_follows_a_session_with_its_key_until_that_is_revoked(settings: Settings) -> None:
+async def test_a_key_follows_a_session_until_it_is_revoked(settings: Settings) -> None:
     settings.MRPVM_ACCESS_SECONDS = 0.05
     session, _, _ = await sync_to_async(world)()
     key, plain = await sync_to_async(create_key)(session.project, "events", Role.VIEWER)

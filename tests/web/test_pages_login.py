@@ -29,7 +29,7 @@ def attempt(client: Client, password: str = "wrong", name: str = "anna", **more:
     return client.post(reverse("login"), {"username": name, "password": password, **more}).status_code
 
 
-def test_a_link_logs_in_once_and_gives_its_address_to_no_other_server(user: User, client: Client) -> None:
+def test_a_link_logs_in_once_and_sends_no_referrer(user: User, client: Client) -> None:
     address = reverse("login-link", args=[create_login_link(user)])
     response = client.get(address)
     assert response.status_code == 302
