@@ -23,8 +23,8 @@ from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.experiments.experiments import start_diagnosis
-from sessions_app.experiments.search import USUAL_BOUNDS, Expectation
+from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Expectation
+from sessions_app.experiments.running.experiments import start_diagnosis
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.experiments.experiments import ranked_findings
 

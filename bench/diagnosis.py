@@ -20,7 +20,7 @@ _TOLD = tuple(f"The {place} opens at {hour} am." for hour, place in enumerate(
 
 def replayed() -> tuple[int, int, list[float]]:
     """Return the number of turns, how many replay identically, and the milliseconds of each replay."""
-    from sessions_app.experiments.replay import replay
+    from sessions_app.experiments.replays.replay import replay
     from sessions_app.queries.turns.registry import ended_turns
 
     turns = list(ended_turns(None, None, None))
@@ -30,9 +30,9 @@ def replayed() -> tuple[int, int, list[float]]:
 
 def trial_ratio() -> float:
     """Return the median of a trial's time as a share of the machine's time for the turn."""
-    from sessions_app.experiments.changes import Changes
-    from sessions_app.experiments.recorded import recorded_turn
-    from sessions_app.experiments.trial import run_trial
+    from sessions_app.experiments.replays.recorded import recorded_turn
+    from sessions_app.experiments.trials.changes import Changes
+    from sessions_app.experiments.trials.trial import run_trial
     from sessions_app.queries.turns.registry import ended_turns
 
     ratios = []
@@ -52,8 +52,8 @@ def diagnosed() -> tuple[int, int]:
     from sessions_app.actions.experiments.experiments import Author
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.experiments.experiments import start_diagnosis
-    from sessions_app.experiments.search import USUAL_BOUNDS, Expectation
+    from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Expectation
+    from sessions_app.experiments.running.experiments import start_diagnosis
     from sessions_app.queries.turns.registry import turn as turn_of
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.pipeline import run_turn
@@ -74,8 +74,8 @@ def bisected(turn_count: int) -> tuple[int, int]:
     from sessions_app.actions.experiments.experiments import Author
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
-    from sessions_app.experiments.experiments import start_bisect
-    from sessions_app.experiments.search import Expectation
+    from sessions_app.experiments.diagnosis.search import Expectation
+    from sessions_app.experiments.running.experiments import start_bisect
     from sessions_app.queries.turns.registry import turn as turn_of
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.pipeline import run_turn

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.units import content_hash
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.bases import create_base

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.answers.asking import basis_of
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english.small_talk import NOTED_OPENING
+from mrpvm.english.messages.small_talk import NOTED_OPENING
 
 DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
 CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"

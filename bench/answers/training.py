@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.databases import django_on_new_database
-from mrpvm.english.scorer import Passage, Scored, signs_of, sure_signs
-from mrpvm.english.weights import PATH, Model, Weights, probability
+from mrpvm.english.scoring.scorer import Passage, Scored, signs_of, sure_signs
+from mrpvm.english.scoring.weights import PATH, Model, Weights, probability
 
 PROVENANCE = "bench/answers/training.py over SQuAD 2.0 (Rajpurkar et al., CC BY-SA 4.0), ten articles"
 FOLDS = 5
@@ -236,7 +236,7 @@ def main() -> None:
     given = parser.parse_args()
     with django_on_new_database():
         from bench.answers.collections import read_articles
-        from mrpvm.english.text import unique_terms
+        from mrpvm.english.words.text import unique_terms
 
         texts = [passage.text for article in read_articles(given.directory) for passage in article]
         counts = Counter(term for text in texts for term in unique_terms(text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench.evaluation.suites import SENTENCES_MAX, Expected, Question
-from mrpvm.english.text import sentences
+from mrpvm.english.words.text import sentences
 from mrpvm.values import Answer, TurnOutcome
 
 _MARK = re.compile(r"\s*\[\d{1,3}\]")

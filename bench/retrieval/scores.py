@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import log, log2
 from statistics import mean
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 
 
 def recall(ranked: Sequence[str], gold: Collection[str], depth: int) -> float:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from statistics import mean
 
-from mrpvm.english.text import stem
+from mrpvm.english.words.text import stem
 
 _STOP = frozenset(
     """a an the and or but if then else of in on at to for from by with about as into over after before between out up

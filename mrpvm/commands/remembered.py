@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.english.text import unique_terms
+from mrpvm.english.words.text import unique_terms
 
 USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core", "working_rules", "task_memory"
 EVIDENCE = "evidence"

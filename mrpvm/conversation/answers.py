@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mrpvm.english.pragmatics import orders_work
-from mrpvm.english.small_talk import NOTED_OPENING
+from mrpvm.english.messages.pragmatics import orders_work
+from mrpvm.english.messages.small_talk import NOTED_OPENING
 from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire

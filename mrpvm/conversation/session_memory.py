@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
 
 from mrpvm.conversation.answers import words_told
-from mrpvm.english.text import unique_terms
+from mrpvm.english.words.text import unique_terms
 from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 

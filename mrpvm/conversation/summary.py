@@ -15,8 +15,8 @@ from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
 from mrpvm.conversation.window import NEWEST_MESSAGES, OVERHEAD_CHARS, kept_chars
-from mrpvm.english.lexicon import STOP_WORDS
-from mrpvm.english.text import QUESTION_MARKS, stem
+from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.text import QUESTION_MARKS, stem
 from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
 

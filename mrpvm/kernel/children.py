@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.english.requests import request_of
+from mrpvm.english.questions.requests import request_of
 from mrpvm.errors import MRPError
 from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame

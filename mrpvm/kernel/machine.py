@@ -7,7 +7,7 @@ from typing import Literal
 
 from mrpvm.contracts import Clock
 from mrpvm.conversation.answers import answer_text, with_idle_intents
-from mrpvm.english.text import words
+from mrpvm.english.words.text import words
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import join_parts
-from mrpvm.english.text import unique_terms
+from mrpvm.english.words.text import unique_terms
 from mrpvm.errors import MRPError, StageExhausted
 from mrpvm.kernel.admission import Admitted, implicit_seed
 from mrpvm.kernel.calls import Program

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.text_cache import TextCache
 
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from mrpvm.english.instructions import output_forms, without_form_phrases
-from mrpvm.english.pragmatics import ACT_VERBS
-from mrpvm.english.text import unique_terms, words
+from mrpvm.english.messages.instructions import output_forms, without_form_phrases
+from mrpvm.english.messages.pragmatics import ACT_VERBS
+from mrpvm.english.words.text import unique_terms, words
 from mrpvm.values import ContextProfile, DecomposedIntent, Intent
 
 PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {

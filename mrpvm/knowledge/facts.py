@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.english.pragmatics import is_task_request
-from mrpvm.english.text import collapse, sentences
+from mrpvm.english.messages.pragmatics import is_task_request
+from mrpvm.english.words.text import collapse, sentences
 from mrpvm.text_cache import TextCache
 
 FACT_CONFIDENCE = 0.9

@@ -1,6 +1,6 @@
 """The output form an intent asks for, read alike by solvers and validators."""
 
-from mrpvm.english.instructions import output_forms
+from mrpvm.english.messages.instructions import output_forms
 from mrpvm.values import Evidence
 
 ACKNOWLEDGEMENT = "acknowledgement"

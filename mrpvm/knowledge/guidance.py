@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from mrpvm.english.text import collapse, overlap, terms
+from mrpvm.english.words.text import collapse, overlap, terms
 from mrpvm.values import EvidenceEntry, GuidanceUnits, Intent, KnowledgeUnit
 
 GUIDANCE_LIMIT = 440

@@ -9,8 +9,8 @@ from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
 
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import KNOWN_WORD_CHARS, STEMMER_VERSION, UNSPACED, terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import KNOWN_WORD_CHARS, STEMMER_VERSION, UNSPACED, terms
 from mrpvm.values import KnowledgeUnit
 
 INDEX_VERSION = f"{STEMMER_VERSION}+fields-1"

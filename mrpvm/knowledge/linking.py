@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.closure import (
     LIMITS,
     PREFERRED_RELATIONS,

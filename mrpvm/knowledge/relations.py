@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.facts import Fact
 from mrpvm.values import KnowledgeUnit
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mrpvm.english.text import terms
-from mrpvm.english.voices import tells_change
+from mrpvm.english.sentences.voices import tells_change
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.diversity import diverse_order
 from mrpvm.knowledge.levels import LONG_UNIT_CHARS, gives_way, wanted_breadth
 from mrpvm.knowledge.units import content_hash, unit_terms

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.english.instructions import is_session_wide
-from mrpvm.english.text import collapse, terms
+from mrpvm.english.messages.instructions import is_session_wide
+from mrpvm.english.words.text import collapse, terms
 from mrpvm.values import CHAT_TURN, KnowledgeUnit
 
 _SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation", "object")

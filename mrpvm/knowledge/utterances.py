@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 
 STRETCH = 16

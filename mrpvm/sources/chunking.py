@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mrpvm.english.text import sentence_spans
+from mrpvm.english.words.text import sentence_spans
 from mrpvm.errors import TooLarge
 from mrpvm.sources.limits import NORMALISER_MAX_CHARS, ChunkingLimits
 

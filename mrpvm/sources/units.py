@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.english.text import SENTENCE_MARKS, sentences
+from mrpvm.english.words.text import SENTENCE_MARKS, sentences
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.units import content_hash, numbered
 from mrpvm.preview import size_words

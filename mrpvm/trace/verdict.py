@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
-from mrpvm.english.text import stem
+from mrpvm.english.words.text import stem
 from mrpvm.errors import ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
 from mrpvm.trace.response import ResponseGroup, UnitValue, sources_of, units_of

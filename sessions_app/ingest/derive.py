@@ -12,7 +12,7 @@ from threading import Event
 
 from django.conf import settings
 
-from mrpvm.english.text import collapse, sentences
+from mrpvm.english.words.text import collapse, sentences
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.indexing import index_entry
 from mrpvm.knowledge.units import content_hash

@@ -47,7 +47,7 @@ class PytestSuiteFile(pytest.File):
         """
         _set_up()
         from mrpvm.errors import InvalidInput
-        from sessions_app.experiments.suite_files import read_suite
+        from sessions_app.experiments.suites.suite_files import read_suite
 
         try:
             document = read_suite(self.path.read_text(encoding="utf-8"))
@@ -89,10 +89,10 @@ def _set_up() -> None:
 
 def _here(text: str, *, heads: bool) -> Iterator[tuple[str, str]]:
     from sessions_app.actions.experiments.experiments import Author
-    from sessions_app.experiments.junit import why_not
-    from sessions_app.experiments.questions import Target
-    from sessions_app.experiments.suite_files import import_suite
-    from sessions_app.experiments.suites import run_now
+    from sessions_app.experiments.suites.junit import why_not
+    from sessions_app.experiments.suites.questions import Target
+    from sessions_app.experiments.suites.suite_files import import_suite
+    from sessions_app.experiments.suites.suites import run_now
     from sessions_app.queries.experiments.suites import results
     from sessions_app.queries.settings.projects import project_named
 

@@ -21,16 +21,16 @@ from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
 from sessions_app.web.shell import slash_addresses as slashes
 from sessions_app.web.shell.form_addresses import form_of
-from sessions_app.web.turns import alert_views as alerts
 from sessions_app.web.turns import file_views as turn_files
-from sessions_app.web.turns import filter_views as turn_filters
-from sessions_app.web.turns import list_views as turn_list
-from sessions_app.web.turns import overview_views as overview
 from sessions_app.web.turns import rating_views as ratings
-from sessions_app.web.turns import review_views as reviews
-from sessions_app.web.turns import several_views as several_turns
 from sessions_app.web.turns import views as turns
-from sessions_app.web.turns import what_if_views as turn_choice
+from sessions_app.web.turns.lists import alert_views as alerts
+from sessions_app.web.turns.lists import filter_views as turn_filters
+from sessions_app.web.turns.lists import list_views as turn_list
+from sessions_app.web.turns.lists import overview_views as overview
+from sessions_app.web.turns.lists import review_views as reviews
+from sessions_app.web.turns.lists import several_views as several_turns
+from sessions_app.web.turns.panels import what_if_views as turn_choice
 
 _SESSION = "sessions/<id:session_id>"
 _TURN = f"{_SESSION}/turns/<id:request_id>"

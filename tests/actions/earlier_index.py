@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mrpvm.english import text
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words import text
+from mrpvm.english.words.text import terms
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.test import TestCase
 
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from sessions_app.actions.sessions.context_units import known_hashes
 from sessions_app.layers import EffectiveView, SessionKnowledge, index_units, take_out_units
 from sessions_app.models import (

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import terms
 from mrpvm.errors import Conflict, NotFound
 from sessions_app.actions.knowledge.artifacts import keep_artifacts, keep_source_artifacts
 from sessions_app.actions.knowledge.bases import add_source

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import terms
 from mrpvm.errors import NotFound
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb

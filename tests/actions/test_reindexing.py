@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry

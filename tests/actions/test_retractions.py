@@ -10,7 +10,7 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.retractions import restore_unit, retract_unit
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.doctor import findings
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.replay import replay
 from sessions_app.ingest.load import Upload, correct_unit, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.knowledge.provenance import life_of, provenance

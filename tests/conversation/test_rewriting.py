@@ -20,7 +20,7 @@ from mrpvm.conversation.rewriting.by_model import request_for_model
 from mrpvm.conversation.rewriting.said import exchanges_of
 from mrpvm.conversation.rewriting.signals import signs
 from mrpvm.conversation.rewriting.terms import candidates_of
-from mrpvm.english.text import collapse
+from mrpvm.english.words.text import collapse
 from mrpvm.values import HistoryMessage
 
 

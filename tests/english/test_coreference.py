@@ -1,7 +1,7 @@
 """What pronouns refer to."""
 
-from mrpvm.english.coreference import Antecedents
-from mrpvm.english.parsing import read
+from mrpvm.english.context.coreference import Antecedents
+from mrpvm.english.sentences.parsing import read
 
 
 def test_a_reflexive_pronoun_names_its_own_subject() -> None:

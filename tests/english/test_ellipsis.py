@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrpvm.english.ellipsis import asked_again, compared_with_names
+from mrpvm.english.context.ellipsis import asked_again, compared_with_names
 from mrpvm.values import HistoryMessage
 
 

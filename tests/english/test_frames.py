@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrpvm.english.asking import query_of
-from mrpvm.english.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
-from mrpvm.english.parsing import read
-from mrpvm.english.structure import Clause, Phrase, Sentence
+from mrpvm.english.questions.asking import query_of
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
+from mrpvm.english.words.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 
 
 def text_of(parsed: Sentence, phrase: Phrase | None) -> str:

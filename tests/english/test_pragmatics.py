@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.english.instructions import (
+from mrpvm.english.messages.instructions import (
     guidance_scopes,
     is_instruction,
     is_session_wide,
@@ -12,7 +12,7 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.pragmatics import (
+from mrpvm.english.messages.pragmatics import (
     act_of,
     direct_question,
     is_search,
@@ -21,7 +21,7 @@ from mrpvm.english.pragmatics import (
     orders_work,
     role_of,
 )
-from mrpvm.english.small_talk import is_phatic
+from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.values import ACTS, PHASE_SCOPES, ROLES
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.english.lexicon import STOP_WORDS
-from mrpvm.english.text import collapse, cut_at_word, overlap, sentence_spans, sentences, stem, terms, words
+from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.text import collapse, cut_at_word, overlap, sentence_spans, sentences, stem, terms, words
 
 
 @pytest.mark.rule("INTENT-11", "BUILTIN-21")

@@ -10,9 +10,9 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.commands.messages import answer_message
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.experiments import start_diagnosis, start_trials
-from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
+from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Bounds, Expectation
+from sessions_app.experiments.running.experiments import start_diagnosis, start_trials
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Project, Session, Suite, Trial
 from sessions_app.plugin_threads import workers

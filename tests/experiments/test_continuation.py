@@ -5,8 +5,8 @@ import pytest
 from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.llm.port import Sampling
 from sessions_app.actions.knowledge.bases import create_base, delete_base
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.continuation import continue_from
+from sessions_app.experiments.trials.changes import Changes
+from sessions_app.experiments.trials.continuation import continue_from
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.sessions.frozen_content import personas_of
 from sessions_app.queries.turns.registry import answer_of

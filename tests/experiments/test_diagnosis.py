@@ -3,7 +3,7 @@
 import pytest
 
 from bench.causes import CASES, Planted, planted, searched
-from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.diagnosis.search import Bounds, Expectation
 from sessions_app.queries.experiments.experiments import ranked_findings
 from tests.experiments.conftest import Talk, diagnosed, stored
 

@@ -19,10 +19,10 @@ from sessions_app.actions.experiments.experiments import (
     remove_lost_traces,
 )
 from sessions_app.actions.upkeep.retention import carry_out_retention
-from sessions_app.experiments import work
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.experiments import start_bisect, start_more_trials, start_trials
-from sessions_app.experiments.search import Expectation
+from sessions_app.experiments.diagnosis.search import Expectation
+from sessions_app.experiments.running import work
+from sessions_app.experiments.running.experiments import start_bisect, start_more_trials, start_trials
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.models import (
     Experiment,
     ExplainabilityTurn,

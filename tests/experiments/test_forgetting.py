@@ -18,11 +18,11 @@ from sessions_app.actions.settings.projects import create_project
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.actions.upkeep.copies import make_daily_copy
 from sessions_app.commands.messages import answer_message
-from sessions_app.experiments.changes import Changes
 from sessions_app.experiments.forgetting import work
 from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
-from sessions_app.experiments.recorded import NotReplayable
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.recorded import NotReplayable
+from sessions_app.experiments.replays.replay import replay
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.layers.retrieval.chains import resolve_chain
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (

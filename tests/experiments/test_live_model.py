@@ -7,18 +7,18 @@ from pytest_django import Settings
 
 from mrpvm.errors import Conflict, Unavailable
 from sessions_app.actions.experiments.suites import add_test, create_suite
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.expected import Expected
-from sessions_app.experiments.experiments import (
+from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Expectation
+from sessions_app.experiments.running.experiments import (
     estimate_rest,
     estimate_trials,
     start_diagnosis,
     start_more_trials,
     start_trials,
 )
-from sessions_app.experiments.questions import Target
-from sessions_app.experiments.search import USUAL_BOUNDS, Expectation
-from sessions_app.experiments.suites import kept_turn, start_run
+from sessions_app.experiments.suites.expected import Expected
+from sessions_app.experiments.suites.questions import Target
+from sessions_app.experiments.suites.suites import kept_turn, start_run
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.models import ExplainabilityTurn, Trial
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
@@ -73,7 +73,7 @@ def test_nothing_is_asked_once_the_budget_is_spent(
     provider: Provider, turn: ExplainabilityTurn, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MRPVM_TRIAL_BUDGET = 1
-    monkeypatch.setattr("sessions_app.experiments.experiments.check_allowed", lambda found, project: None)
+    monkeypatch.setattr("sessions_app.experiments.running.experiments.check_allowed", lambda found, project: None)
     first, second = live(turn, OTHER, Changes(message="How is my dog called, please?"))
     assert second.status == "needs-model"
     assert second.missing_request is not None

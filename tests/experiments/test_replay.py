@@ -16,8 +16,8 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.doctor import findings
 from sessions_app.commands.messages import answer_message
-from sessions_app.experiments.recorded import NotReplayable
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.recorded import NotReplayable
+from sessions_app.experiments.replays.replay import replay
 from sessions_app.models import (
     ExplainabilityTurn,
     LayerUnit,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.replay import replay
 from sessions_app.models import ExplainabilityTurn, Project
 from tests.experiments.walks import Walk, broken_solver_installed
 from tests.llm.provider import Provider

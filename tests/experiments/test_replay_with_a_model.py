@@ -2,8 +2,8 @@
 
 import pytest
 
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.replay import replay
+from sessions_app.experiments.trials.changes import Changes
 from tests.experiments.conftest import Talk, stored, tried
 from tests.llm.provider import Provider
 

@@ -14,11 +14,11 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
 from sessions_app.actions.settings.retention import choose_retention, start_retention, stop_retention
 from sessions_app.actions.upkeep.retention import Pace, carry_out_retention
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.questions import AS_KEPT
-from sessions_app.experiments.recorded import NotReplayable
-from sessions_app.experiments.replay import replay
-from sessions_app.experiments.suites import kept_turn, start_run
+from sessions_app.experiments.replays.recorded import NotReplayable
+from sessions_app.experiments.replays.replay import replay
+from sessions_app.experiments.suites.questions import AS_KEPT
+from sessions_app.experiments.suites.suites import kept_turn, start_run
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.models import (
     AuditEntry,
     Experiment,

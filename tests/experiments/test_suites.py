@@ -24,10 +24,10 @@ from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.expected import Answered, Expected, check_expected, failures_of
-from sessions_app.experiments.questions import AS_KEPT, Target
-from sessions_app.experiments.suites import check_test, kept_turn, start_base_tests, start_run
+from sessions_app.experiments.suites.expected import Answered, Expected, check_expected, failures_of
+from sessions_app.experiments.suites.questions import AS_KEPT, Target
+from sessions_app.experiments.suites.suites import check_test, kept_turn, start_base_tests, start_run
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.models import Experiment, ExplainabilityTurn, KnowledgeBase, Project, Session, Suite, SuiteRun
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.sessions.lookups import listed_sessions

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Session
 

@@ -11,12 +11,12 @@ from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
 from mrpvm.conversation.summary import PlacedMessage, Summary, extend_by_rules
-from mrpvm.english.dialogue import speakers_of, utterance_of
-from mrpvm.english.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
-from mrpvm.english.pragmatics import act_of, is_task_request, role_of
-from mrpvm.english.small_talk import is_phatic
-from mrpvm.english.text import collapse, sentences, words
-from mrpvm.english.voices import voiced
+from mrpvm.english.messages.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
+from mrpvm.english.messages.pragmatics import act_of, is_task_request, role_of
+from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.sentences.dialogue import speakers_of, utterance_of
+from mrpvm.english.sentences.voices import voiced
+from mrpvm.english.words.text import collapse, sentences, words
 from mrpvm.llm.redaction import redacted
 from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader
 from mrpvm.plugins.response_validators.constraints.forms import broken_form

@@ -12,7 +12,7 @@ from mrpvm.trace.events import EVENT_TYPES
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.shell.errors import STATUS_BY_CODE
 from sessions_app.events import EVENT_KINDS
-from sessions_app.experiments.documents import ChangesDocument, ChoicesDocument
+from sessions_app.experiments.trials.documents import ChangesDocument, ChoicesDocument
 from tests.house.pages import ROOT, bare, nodes, page, relative, rows, section
 
 # One process parses the sources.

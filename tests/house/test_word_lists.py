@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mrpvm.english.lexicon import STOP_WORDS
+from mrpvm.english.words.lexicon import STOP_WORDS
 from tests.house.pages import ROOT, nodes
 
 # One process parses the sources.

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from mrpvm.errors import Conflict, TooLarge
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.replay import replay
 from sessions_app.interchange.bundle.form import MANIFEST, BundledFile, BundleRefused, root_of
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle

@@ -15,8 +15,8 @@ from mrpvm.llm.trace_context import TraceContext
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.turns.ratings import rate_turn
-from sessions_app.experiments.questions import Target
-from sessions_app.experiments.suites import kept_turn, run_now
+from sessions_app.experiments.suites.questions import Target
+from sessions_app.experiments.suites.suites import kept_turn, run_now
 from sessions_app.interchange.exporting import TraceExport
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns.registry import graph

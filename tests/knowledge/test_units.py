@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.units import content_hash, promotable, turn_unit_id, with_turn_identity
 from mrpvm.testing import unit

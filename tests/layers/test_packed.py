@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from mrpvm.contracts import ScoredUnit
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.arrays import np
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.settings.projects import ensure_default_project

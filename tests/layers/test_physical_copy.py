@@ -9,7 +9,7 @@ from math import isclose, log
 
 import pytest
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers import (
     EffectiveView,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.indexing import term_id, weighted_terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers import (

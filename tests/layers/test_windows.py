@@ -7,8 +7,8 @@ from statistics import mean
 
 import pytest
 
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import terms
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import terms
 from mrpvm.plugins.kb_retrievers.fast.plugin import POLICY as FAST_POLICY
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers import EffectiveView, SessionKnowledge, create_layer, hide_units, index_units, seal_layer

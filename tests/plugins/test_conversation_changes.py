@@ -3,7 +3,7 @@
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english.small_talk import FORGOTTEN_OPENING
+from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING
 
 
 def asked(*messages: str) -> str | None:

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english.discourse import Discourse
-from mrpvm.english.requests import request_of
-from mrpvm.english.statements import statements_of
-from mrpvm.english.text import sentences
+from mrpvm.english.context.discourse import Discourse
+from mrpvm.english.questions.requests import request_of
+from mrpvm.english.sentences.statements import statements_of
+from mrpvm.english.words.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import composed
 from mrpvm.values import EvidenceEntry
 from tests.layers.units import make_unit

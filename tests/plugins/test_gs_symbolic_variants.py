@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mrpvm.english.lexicon import STOP_WORDS, TIME_WORDS
+from mrpvm.english.words.lexicon import STOP_WORDS, TIME_WORDS
 from tests.plugins.conversation import Conversation
 
 syllables = st.sampled_from(["ba", "ko", "ri", "lu", "mo", "ta", "ve", "zu", "ne", "pi"])

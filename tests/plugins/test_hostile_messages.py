@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english import corrections, naming, statements
+from mrpvm.english.context import corrections
+from mrpvm.english.questions import naming
+from mrpvm.english.sentences import statements
 from mrpvm.plugins.goal_solvers.symbolic import answering
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import REQUESTS_MAX
 

@@ -8,8 +8,8 @@ from math import isclose
 import pytest
 
 from mrpvm.contracts import CallContext, Retrieval
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.text import words
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words.text import words
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.knowledge.embedding.encoder import embedded_text, installed_encoder
 from mrpvm.knowledge.embedding.vectors import Vector, mean_similarity, packed

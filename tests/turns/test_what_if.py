@@ -8,7 +8,7 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.experiments.what_if import what_if
+from sessions_app.experiments.replays.what_if import what_if
 from sessions_app.models import Session
 from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from mrpvm.urls import urlpatterns as doors
-from sessions_app.experiments.pool import pool
+from sessions_app.experiments.running.pool import pool
 from sessions_app.mcp.endpoint import PATH as MCP_PATH
 from sessions_app.models import KnowledgeBase, Membership, Project, Session
 from sessions_app.web.routing import websocket_urlpatterns

@@ -10,7 +10,7 @@ from django.urls import reverse
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.histories import remove_message
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.experiments.replay import replay_turn
+from sessions_app.experiments.replays.replay import replay_turn
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import evidence

@@ -10,7 +10,7 @@ from django.urls import reverse
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.sessions.session import create_session
-from sessions_app.experiments.suites import kept_turn
+from sessions_app.experiments.suites.suites import kept_turn
 from sessions_app.models import AuditEntry, ExplainabilityTurn, Project, Suite, TestCase, TestResult
 from tests.web.page_scene import HOSTILE, check_html, link_of, member_client, notice, parsed, talk, text_at, texts_of
 from tests.web.test_experiment_pages import address, settled

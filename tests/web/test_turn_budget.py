@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Message, Project
-from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
+from sessions_app.web.turns.panels.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting
 from tests.llm.provider import Provider, refuse
 from tests.web.page_scene import (

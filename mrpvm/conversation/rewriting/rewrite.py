@@ -14,7 +14,7 @@ from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritt
 from mrpvm.conversation.rewriting.signals import needs_rewrite, points_back, signs, with_crossed
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
 from mrpvm.conversation.rewriting.weights import RewritingWeights, learned, probability
-from mrpvm.english.text import unique_terms
+from mrpvm.english.words.text import unique_terms
 from mrpvm.values import HistoryMessage
 
 NO_HISTORY = "No history (first turn)"

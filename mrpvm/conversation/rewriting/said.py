@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.conversation.answers import answers_nothing, words_told
-from mrpvm.english.lexicon import STOP_WORDS
-from mrpvm.english.text import stem
+from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.text import stem
 from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
-from mrpvm.english.asking import query_of
-from mrpvm.english.coreference import as_asked, context_before, roles_of
-from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
-from mrpvm.english.parsing import read
-from mrpvm.english.pragmatics import is_task_request
-from mrpvm.english.small_talk import CHOICES, is_phatic
-from mrpvm.english.tagging import names_time
-from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.english.context.coreference import as_asked, context_before, roles_of
+from mrpvm.english.messages.pragmatics import is_task_request
+from mrpvm.english.messages.small_talk import CHOICES, is_phatic
+from mrpvm.english.questions.asking import query_of
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
+from mrpvm.english.words.tagging import names_time
+from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"

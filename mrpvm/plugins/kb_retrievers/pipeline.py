@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
-from mrpvm.english.requests import request_of
-from mrpvm.english.text import measure_terms, spelling_terms
-from mrpvm.english.text import terms as text_terms
+from mrpvm.english.questions.requests import request_of
+from mrpvm.english.words.text import measure_terms, spelling_terms
+from mrpvm.english.words.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH

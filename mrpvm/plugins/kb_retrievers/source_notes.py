@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 from mrpvm.contracts import SourceReply, SourceText
-from mrpvm.english.text import collapse
+from mrpvm.english.words.text import collapse
 
 
 def note_source(plugin_id: str, source: SourceText) -> SourceReply:

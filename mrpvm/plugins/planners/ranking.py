@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mrpvm.contracts import Descriptor
-from mrpvm.english.text import words
+from mrpvm.english.words.text import words
 from mrpvm.learning import PluginKey, untried, utility
 from mrpvm.plugins.planners.signals import Signals
 from mrpvm.values import CandidateScore

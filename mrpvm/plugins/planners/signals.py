@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.contracts import PlanInput
-from mrpvm.english.lexicon import listed
-from mrpvm.english.text import words
+from mrpvm.english.words.lexicon import listed
+from mrpvm.english.words.text import words
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
 _DEPTH = listed("depth")

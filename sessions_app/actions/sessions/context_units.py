@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
-from mrpvm.english.corrections import FORGET, taken_back, takes_back
+from mrpvm.english.context.corrections import FORGET, taken_back, takes_back
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.knowledge.notifications import notify, notify_on_commit

@@ -36,8 +36,9 @@ from sessions_app.api.experiments.responses import ExperimentObject
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import StreamQuery
 from sessions_app.api.shell.views import ApiView
-from sessions_app.experiments.documents import changes_of
-from sessions_app.experiments.experiments import (
+from sessions_app.experiments.diagnosis.search import Bounds
+from sessions_app.experiments.replays.replay import replay_turn
+from sessions_app.experiments.running.experiments import (
     estimate_rest,
     estimate_trials,
     start_bisect,
@@ -45,8 +46,7 @@ from sessions_app.experiments.experiments import (
     start_more_trials,
     start_trials,
 )
-from sessions_app.experiments.replay import replay_turn
-from sessions_app.experiments.search import Bounds
+from sessions_app.experiments.trials.documents import changes_of
 from sessions_app.models import Experiment, ExplainabilityTurn, Session
 from sessions_app.queries.experiments import experiments
 from sessions_app.queries.knowledge.bases import knowledge_base

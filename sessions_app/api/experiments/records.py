@@ -11,9 +11,9 @@ from sessions_app.api.experiments.responses import (
     ReplayObject,
     TrialObject,
 )
-from sessions_app.experiments.live import Estimate
-from sessions_app.experiments.replay import ReplayResult
-from sessions_app.experiments.results import divergence_record
+from sessions_app.experiments.replays.replay import ReplayResult
+from sessions_app.experiments.trials.live import Estimate
+from sessions_app.experiments.trials.results import divergence_record
 from sessions_app.models import Experiment, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings
 

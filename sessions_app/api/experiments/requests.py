@@ -8,8 +8,8 @@ from rest_framework import serializers
 from sessions_app.api.shell.fields import JSONText, Truth, WholeNumber
 from sessions_app.api.shell.requests import ChoicesFields, Coded, PageQuery
 from sessions_app.api.shell.shapes import request_of
-from sessions_app.experiments.documents import ChangesDocument, ChoicesDocument
-from sessions_app.experiments.search import Expectation
+from sessions_app.experiments.diagnosis.search import Expectation
+from sessions_app.experiments.trials.documents import ChangesDocument, ChoicesDocument
 
 MOST_TRIALS, MOST_MS, MOST_AT_ONCE = 200, 60_000, 50
 EXPECTED_CHARS = 2_000

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from mrpvm.errors import ErrorRecord
-from sessions_app.experiments.results import BisectResult, DivergenceRecord, LinkRecord
-from sessions_app.experiments.search import FindingKind
+from sessions_app.experiments.diagnosis.search import FindingKind
+from sessions_app.experiments.trials.results import BisectResult, DivergenceRecord, LinkRecord
 from sessions_app.field_notes import OneOf
 
 STATUSES = ("running", "finished", "failed", "cancelled", "interrupted")

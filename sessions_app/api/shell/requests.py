@@ -25,7 +25,7 @@ from sessions_app.api.shell.fields import (
     Truth,
     WholeNumber,
 )
-from sessions_app.experiments.documents import REVISION_MAX
+from sessions_app.experiments.trials.documents import REVISION_MAX
 from sessions_app.ingest.load import Upload
 from sessions_app.layers import CHOSEN_MAX
 from sessions_app.models import Role

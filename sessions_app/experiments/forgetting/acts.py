@@ -6,7 +6,7 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.forgetting.acts import begin_removal, create_act, not_planned
 from sessions_app.experiments.forgetting.work import carry_out, plan
-from sessions_app.experiments.pool import pool
+from sessions_app.experiments.running.pool import pool
 from sessions_app.models import Forgetting, Project
 from sessions_app.queries.experiments.forgetting.origins import Subject, check_subject
 

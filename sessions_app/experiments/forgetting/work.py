@@ -27,7 +27,7 @@ from sessions_app.actions.experiments.forgetting.files import (
 )
 from sessions_app.actions.experiments.forgetting.rows import Removal
 from sessions_app.database import as_own_error
-from sessions_app.experiments.watch import Watch
+from sessions_app.experiments.running.watch import Watch
 from sessions_app.models import Forgetting
 from sessions_app.queries.experiments.forgetting.origins import Subject, Work, work_of
 from sessions_app.queries.experiments.forgetting.phrases import FEWEST_WORDS

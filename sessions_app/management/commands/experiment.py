@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from mrpvm.errors import MRPError
 from mrpvm.values import Selection
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.experiments import start_bisect, start_diagnosis, start_trials
-from sessions_app.experiments.search import Bounds, Expectation
+from sessions_app.experiments.diagnosis.search import Bounds, Expectation
+from sessions_app.experiments.running.experiments import start_bisect, start_diagnosis, start_trials
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.models import Experiment, ExplainabilityTurn, Project
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.knowledge.bases import knowledge_base

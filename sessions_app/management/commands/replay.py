@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
-from sessions_app.experiments.replay import replay
+from sessions_app.experiments.replays.replay import replay
 from sessions_app.pacing import Pacer
 from sessions_app.queries.sessions.lookups import present_sessions
 from sessions_app.queries.turns.registry import ended_turns

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from mrpvm.english.text import unique_terms
+from mrpvm.english.words.text import unique_terms
 from mrpvm.errors import NotFound
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import (

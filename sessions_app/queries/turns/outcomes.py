@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, is_phatic, small_talk_reply
+from mrpvm.english.messages.small_talk import (
+    FORGOTTEN_OPENING,
+    NOTED_OPENING,
+    UNDERSTOOD_REPLY,
+    is_phatic,
+    small_talk_reply,
+)
 from sessions_app.models import ExplainabilityTurn
 
 NOTHING_ASKED, NOTED = "nothing-asked", "noted"

@@ -10,13 +10,13 @@ from mrpvm.errors import InvalidInput
 from mrpvm.values import BASES, Selection
 from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.suites import TestFields
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.expected import STATUSES, Expected
-from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suites.expected import STATUSES, Expected
+from sessions_app.experiments.suites.questions import Target
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.language_model import is_configured
 from sessions_app.models import Project
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
-from sessions_app.web.turns.choice import plugin_selectors
+from sessions_app.web.turns.panels.choice import plugin_selectors
 
 _LISTS = ("contains", "does_not_contain", "cites", "cites_sources", "uses")
 _TEXTS = ("equals", "matches", "status", "basis", "judged")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from sessions_app.experiments.questions import Target
+from sessions_app.experiments.suites.questions import Target
 from sessions_app.models import Project, Suite, SuiteRun, TestResult
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_bases

@@ -11,7 +11,7 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
 from mrpvm.trace.response import ResponseDocument
 from mrpvm.values import Selection
-from sessions_app.experiments.changes import Changes
+from sessions_app.experiments.trials.changes import Changes
 from sessions_app.queries.turns.registry import evidence
 from sessions_app.web.shell.words import STORES
 

@@ -13,9 +13,10 @@ from mrpvm.assistants.personas import STYLES
 from mrpvm.errors import MRPError
 from mrpvm.text_cache import TextCache
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
-from sessions_app.experiments.changes import Changes
-from sessions_app.experiments.continuation import continue_from
-from sessions_app.experiments.experiments import (
+from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Bounds, Expectation
+from sessions_app.experiments.replays.recorded import NotReplayable
+from sessions_app.experiments.replays.replay import ReplayResult, replay_turn
+from sessions_app.experiments.running.experiments import (
     estimate_rest,
     estimate_trials,
     start_bisect,
@@ -23,11 +24,10 @@ from sessions_app.experiments.experiments import (
     start_more_trials,
     start_trials,
 )
-from sessions_app.experiments.live import Estimate
-from sessions_app.experiments.recorded import NotReplayable
-from sessions_app.experiments.replay import ReplayResult, replay_turn
-from sessions_app.experiments.search import USUAL_BOUNDS, Bounds, Expectation
-from sessions_app.experiments.work import changes_of_record
+from sessions_app.experiments.running.work import changes_of_record
+from sessions_app.experiments.trials.changes import Changes
+from sessions_app.experiments.trials.continuation import continue_from
+from sessions_app.experiments.trials.live import Estimate
 from sessions_app.language_model import is_configured
 from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
@@ -42,7 +42,7 @@ from sessions_app.web.experiments.trial_form import changes_of, offered, query_o
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import page, tell, tell_error
-from sessions_app.web.turns.choice import plugin_selectors
+from sessions_app.web.turns.panels.choice import plugin_selectors
 
 EXPECTED_CHARS = 2_000
 PAGE_ROWS = 50

@@ -14,7 +14,7 @@ from sessions_app.provider_threads import as_sent, next_followed_id
 from sessions_app.queries.sessions.diagnostics import LatestTurn, latest_turn
 from sessions_app.web.shell.json_tree import ShownJson, shown_json
 from sessions_app.web.shell.words import why
-from sessions_app.web.turns.budget import budget_parts, source_words
+from sessions_app.web.turns.panels.budget import budget_parts, source_words
 
 TOOL_OUTPUT_CHARS = 200
 """Characters of a tool's output that are shown."""

@@ -18,18 +18,18 @@ from sessions_app.turns.live_draft import draft_of
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
 from sessions_app.web.shell.pages import back_to, page, tell, tell_error
-from sessions_app.web.turns.choice import choice_context
-from sessions_app.web.turns.comparison import compared_turn, comparison_context
-from sessions_app.web.turns.context import context_context
-from sessions_app.web.turns.detail import detail_context
+from sessions_app.web.turns.compare.comparison import compared_turn, comparison_context
+from sessions_app.web.turns.compare.runs import SIDES, runs_context, side_svg
 from sessions_app.web.turns.drawing import TABS, VIEWS, one_of, shown_graph, stage_context, turn_addresses
 from sessions_app.web.turns.graph import render_outline, render_timeline
 from sessions_app.web.turns.head import head_context
+from sessions_app.web.turns.panels.choice import choice_context
+from sessions_app.web.turns.panels.context import context_context
+from sessions_app.web.turns.panels.detail import detail_context
+from sessions_app.web.turns.panels.remedies import bases_that_know
+from sessions_app.web.turns.panels.requests import PREPARING, requests_context
+from sessions_app.web.turns.panels.state import state_context
 from sessions_app.web.turns.reader import Reader
-from sessions_app.web.turns.remedies import bases_that_know
-from sessions_app.web.turns.requests import PREPARING, requests_context
-from sessions_app.web.turns.runs import SIDES, runs_context, side_svg
-from sessions_app.web.turns.state import state_context
 
 TEMPLATE = "turns/show.html"
 

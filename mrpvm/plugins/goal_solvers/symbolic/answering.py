@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.english.answers import Framed, framed_answer, replied
-from mrpvm.english.coreference import open_pronoun, with_meant
-from mrpvm.english.corrections import asks_of_before, restated, taken_back, without_corrected
-from mrpvm.english.discourse import Discourse
-from mrpvm.english.entailment import Refusal
-from mrpvm.english.parsing import read
-from mrpvm.english.requests import Request, request_of
-from mrpvm.english.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
-from mrpvm.english.statements import Statement, statements_of
-from mrpvm.english.text import sentences
-from mrpvm.english.updates import later_of
-from mrpvm.english.voices import voiced
+from mrpvm.english.context.coreference import open_pronoun, with_meant
+from mrpvm.english.context.corrections import asks_of_before, restated, taken_back, without_corrected
+from mrpvm.english.context.discourse import Discourse
+from mrpvm.english.context.updates import later_of
+from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
+from mrpvm.english.questions.answers import Framed, framed_answer, replied
+from mrpvm.english.questions.entailment import Refusal
+from mrpvm.english.questions.requests import Request, request_of
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.sentences.statements import Statement, statements_of
+from mrpvm.english.sentences.voices import voiced
+from mrpvm.english.words.text import sentences
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
 from mrpvm.plugins.goal_solvers.symbolic import rendering
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from mrpvm.english.discourse import Discourse, Premise
-from mrpvm.english.lexicon import pattern
-from mrpvm.english.parsing import read
-from mrpvm.english.requests import Kind, Request, senses_of
-from mrpvm.english.statements import Statement
+from mrpvm.english.context.discourse import Discourse, Premise
+from mrpvm.english.questions.requests import Kind, Request, senses_of
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.sentences.statements import Statement
+from mrpvm.english.words.lexicon import pattern
 
 _FACTS_MAX = 6
 """The most facts in a chain of relations."""

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
-from mrpvm.english.asking import words_asked
-from mrpvm.english.coreference import with_meant
-from mrpvm.english.corrections import asks_of_before, without_corrected
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.discourse import Discourse
-from mrpvm.english.entailment import LACKING, refused
-from mrpvm.english.parsing import read
-from mrpvm.english.requests import request_of
-from mrpvm.english.scorer import Passage, Scored, kind_of, model_of, score
-from mrpvm.english.statements import Statement, statements_of
-from mrpvm.english.text import QUESTION_MARKS, sentences
-from mrpvm.english.updates import later_of
-from mrpvm.english.weights import Model, Weights, learned
+from mrpvm.english.context.coreference import with_meant
+from mrpvm.english.context.corrections import asks_of_before, without_corrected
+from mrpvm.english.context.discourse import Discourse
+from mrpvm.english.context.updates import later_of
+from mrpvm.english.questions.asking import words_asked
+from mrpvm.english.questions.entailment import LACKING, refused
+from mrpvm.english.questions.requests import request_of
+from mrpvm.english.scoring.scorer import Passage, Scored, kind_of, model_of, score
+from mrpvm.english.scoring.weights import Model, Weights, learned
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.sentences.statements import Statement, statements_of
+from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import related
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mrpvm.english.statements import Statement
-from mrpvm.english.text import SENTENCE_MARKS, sentences
+from mrpvm.english.sentences.statements import Statement
+from mrpvm.english.words.text import SENTENCE_MARKS, sentences
 
 BRIEF_CLAIMS = 3
 STEP_LIMIT = 7

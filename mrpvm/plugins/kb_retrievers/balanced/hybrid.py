@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
-from mrpvm.english.dialogue import UTTERANCE
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
 from mrpvm.knowledge.embedding.vectors import Vector, combined, mean_similarity
 from mrpvm.knowledge.selection import UnitCandidate

@@ -14,7 +14,7 @@ from mrpvm.contracts import (
     SourceReply,
     SourceText,
 )
-from mrpvm.english.text import terms
+from mrpvm.english.words.text import terms
 from mrpvm.knowledge.closure import LIMITS, Triple, neighbourhood
 from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
 from mrpvm.knowledge.selection import SelectionPolicy, UnitCandidate

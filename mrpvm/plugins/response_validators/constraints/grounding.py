@@ -5,8 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from mrpvm.english.lexicon import STOP_WORDS
-from mrpvm.english.text import sentences
+from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.text import sentences
 from mrpvm.knowledge.facts import fact_of
 from mrpvm.knowledge.relations import contradicts
 from mrpvm.values import KnowledgeUnit

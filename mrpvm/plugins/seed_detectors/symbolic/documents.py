@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from mrpvm.english.instructions import guidance_scopes
-from mrpvm.english.pragmatics import act_of, is_yes_no, strip_lead
-from mrpvm.english.text import collapse
+from mrpvm.english.messages.instructions import guidance_scopes
+from mrpvm.english.messages.pragmatics import act_of, is_yes_no, strip_lead
+from mrpvm.english.words.text import collapse
 from mrpvm.knowledge.facts import FACT_CONFIDENCE
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER
 from mrpvm.knowledge.units import numbered

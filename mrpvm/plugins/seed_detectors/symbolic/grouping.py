@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.english import lexicon
-from mrpvm.english.dialogue import UTTERANCE
-from mrpvm.english.pragmatics import role_of
-from mrpvm.english.text import cut_at_word, words
+from mrpvm.english.messages.pragmatics import role_of
+from mrpvm.english.sentences.dialogue import UTTERANCE
+from mrpvm.english.words import lexicon
+from mrpvm.english.words.text import cut_at_word, words
 from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import MessageStatement

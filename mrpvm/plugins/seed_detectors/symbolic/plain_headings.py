@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from mrpvm.english.lexicon import AUXILIARIES, INTERROGATIVES
-from mrpvm.english.text import QUESTION_MARKS, words
+from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES
+from mrpvm.english.words.text import QUESTION_MARKS, words
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import lines_of
 
 _MARKED = re.compile(r"^\s{0,3}#{1,6}\s", re.MULTILINE)

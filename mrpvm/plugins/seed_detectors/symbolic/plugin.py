@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from mrpvm import contracts
-from mrpvm.english.coreference import context_before, topic_before
-from mrpvm.english.corrections import forget_told
-from mrpvm.english.ellipsis import asked_again, compared_with_names
+from mrpvm.english.context.coreference import context_before, topic_before
+from mrpvm.english.context.corrections import forget_told
+from mrpvm.english.context.ellipsis import asked_again, compared_with_names
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
     context_document,

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
-from mrpvm.english.dialogue import Utterance, speakers_of, utterance_of
-from mrpvm.english.instructions import (
+from mrpvm.english.messages.instructions import (
     form_phrases,
     is_instruction,
     is_reminder,
@@ -14,10 +13,11 @@ from mrpvm.english.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed, pattern
-from mrpvm.english.pragmatics import direct_question, is_search, is_task_request, orders_work, strip_lead
-from mrpvm.english.small_talk import is_phatic
-from mrpvm.english.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
+from mrpvm.english.messages.pragmatics import direct_question, is_search, is_task_request, orders_work, strip_lead
+from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.sentences.dialogue import Utterance, speakers_of, utterance_of
+from mrpvm.english.words.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed, pattern
+from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 from mrpvm.sources.chunking import without_closing_marks
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")

@@ -9,11 +9,11 @@ from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 
-from mrpvm.english.instructions import without_reminder
-from mrpvm.english.lexicon import pattern
-from mrpvm.english.pragmatics import asks_reader
-from mrpvm.english.small_talk import is_assent, is_phatic
-from mrpvm.english.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.english.messages.instructions import without_reminder
+from mrpvm.english.messages.pragmatics import asks_reader
+from mrpvm.english.messages.small_talk import is_assent, is_phatic
+from mrpvm.english.words.lexicon import pattern
+from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of

@@ -1,0 +1,1 @@
+"""What a sentence takes from those before it: pronouns, omitted parts, corrections."""

@@ -1,0 +1,1 @@
+"""What a message does: its speech acts, instructions and small talk."""

@@ -1,0 +1,101 @@
+"""Small talk such as greetings and thanks, which states and asks nothing, and the replies to it."""
+
+import re
+from collections.abc import Sequence
+
+from mrpvm.english.words.lexicon import listed, pattern, section, word_class
+from mrpvm.english.words.text import QUESTION_MARKS, words
+
+_GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
+_THANKS = word_class("thanks thank thx cheers")
+_FAREWELLS = word_class("bye goodbye night")
+_ASSENTS = listed("assents")
+_INTERJECTIONS = listed("interjections")
+_OWNERS = word_class("the my our his her their")
+"""Words before what a statement is about: "Thanks, the meeting moved." states something."""
+_FILLERS = listed("fillers")
+CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
+"""Words that choose among things named before."""
+_POINTERS = word_class("the this that these those of them")
+_CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
+_SET_PHRASES = frozenset(
+    ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
+)
+_MEANS_ANSWER = word_class("that it this you")
+"""What stands for the answer behind thanks: "Thanks, that saved me the trip."."""
+_WORDS_MAX = 8
+_EXCLAIMED_MAX = 5
+"""Words of a sentence after an interjection that states nothing: "lol no way"."""
+_NAMED = re.compile(r"\d|(?<=\W)(?!I\b)[A-Z]|[:=]")
+"""What a reaction does not have: a number, a name behind its first word, a label."""
+_DRAWN_OUT = re.compile(r"(\w)\1{2,}")
+_ABOUT_ME = pattern("small_talk.about_me")
+_FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
+"""A request to forget that does not say which statement: what states one's address may not have the word in it."""
+
+_REPLIES = section("small_talk.replies")
+UNDERSTOOD_REPLY = "Understood."
+"""The reply to an instruction on how to answer."""
+NOTED_OPENING = "Noted:"
+"""The beginning of the reply to a message that states something and asks nothing."""
+FORGOTTEN_OPENING = "No longer used in answers:"
+"""The beginning of the reply to "forget that ..."."""
+
+
+def is_phatic(sentence: str) -> bool:
+    """Return whether a sentence is only greeting, thanks, farewell, assent, a choice, emoji or punctuation.
+
+    A request to forget something that it does not name counts too.
+    """
+    sentence_words = words(sentence)
+    if _FORGETS_UNNAMED.match(sentence.strip()):
+        return True
+    if not sentence_words:
+        return bool(sentence.strip())
+    if len(sentence_words) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
+        return False
+    if " ".join(sentence_words) in _SET_PHRASES or _is_choice(sentence_words):
+        return True
+    if sentence_words[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in sentence_words):
+        return True
+    return _is_reaction(sentence_words, sentence)
+
+
+def _is_reaction(sentence_words: Sequence[str], sentence: str) -> bool:
+    """Return whether a sentence is thanks or an interjection that names nothing: "Thanks, that saved me an hour"."""
+    first = _DRAWN_OUT.sub(r"\1", sentence_words[0])
+    is_short = not _INTERJECTIONS.isdisjoint((first, sentence_words[0])) and len(sentence_words) <= _EXCLAIMED_MAX
+    is_thanks = not _THANKS.isdisjoint(sentence_words[:2])
+    if _NAMED.search(sentence.strip()) or not (is_short or is_thanks):
+        return False
+    return _OWNERS.isdisjoint(sentence_words) or not _MEANS_ANSWER.isdisjoint(sentence_words[1:3])
+
+
+def _is_choice(sentence_words: Sequence[str]) -> bool:
+    """Return whether words only choose among things named before: "The second one", "Both of them, please"."""
+    return not CHOICES.isdisjoint(sentence_words) and all(
+        word in CHOICES | _POINTERS | _ASSENTS for word in sentence_words
+    )
+
+
+def is_assent(sentence: str) -> bool:
+    """Return whether a sentence is only yes or no."""
+    return words(sentence) in (["yes"], ["no"])
+
+
+def small_talk_reply(message: str) -> str | None:
+    """Return the reply to small talk, or None if the message is not small talk."""
+    if _ABOUT_ME.match(message.strip()):
+        return _REPLIES["about_me"]
+    if not is_phatic(message):
+        return None
+    if _FORGETS_UNNAMED.match(message.strip()):
+        return _REPLIES["forgets_unnamed"]
+    message_words = set(words(message))
+    if not message_words:
+        return _REPLIES["wordless"]
+    if message_words & _THANKS:
+        return _REPLIES["thanks"]
+    if message_words & _FAREWELLS or {"see", "you"} <= message_words:
+        return _REPLIES["farewell"]
+    return _REPLIES["greeting"] if message_words & _GREETINGS else _REPLIES["assent"]

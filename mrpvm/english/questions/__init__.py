@@ -1,0 +1,1 @@
+"""Questions and requests, and the statements that answer them."""

@@ -1,0 +1,133 @@
+"""Requests for an answer of several statements: a comparison, list, steps, summary, account, reason or chain."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.words.lexicon import listed, pattern
+from mrpvm.english.words.reading import is_past, sense
+
+type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
+
+SENTENCES_MAX = 8
+"""Sentences of an answer unless more are asked for."""
+_ASKED_MAX = 40
+_LEAD = pattern("requests.lead")
+_COUNT = pattern("requests.count")
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+           "ten": 10}  # fmt: skip
+_UNCOUNTED = frozenset(("a", "few", "some", "several"))
+_KINDS: Sequence[Kind] = ("comparison", "chain", "reason", "steps", "manner", "summary", "list", "account")
+_FORMS = [(kind, pattern(f"requests.{kind}")) for kind in _KINDS]
+_ENDS = pattern("requests.ends")
+_TOLD = pattern("requests.told")
+"""Requests about the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
+_ASKER = frozenset(("me", "us", "myself", "ourselves"))
+_PARTS = re.compile(r",\s*(?:and\s+)?|(?<!\s)\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
+_ASIDE = pattern("requests.aside")
+_READER = pattern("requests.reader")
+"""For whom a summary is: "for a colleague who was not there"."""
+_EMPTY = frozenset(map(sense, listed("empty_requests")))
+_WHOLE = frozenset(map(sense, listed("whole_texts")))
+"""Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request for an answer of several statements.
+
+    `wanted` are the senses of its topic, none if the whole text is meant, and `names` those of them that are names.
+    `things` are the names of the compared things, or the two ends of a chain. `is_ordered` is true for an imperative
+    ("Explain why ...") and false for a question that one sentence may answer ("Why ...?"). `is_of_told` asks for
+    statements of the conversation and not of documents, `is_of_asker` for the asker's statements about himself.
+    """
+
+    kind: Kind
+    wanted: frozenset[str] = frozenset()
+    things: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+    sentences: int = SENTENCES_MAX
+    is_ordered: bool = True
+    is_of_told: bool = False
+    is_of_asker: bool = False
+
+
+def request_of(text: str) -> Request | None:
+    """Return the request of a message, None if it asks for a fact or for nothing."""
+    bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")
+    wording = _LEAD.sub("", bare.rstrip("?.! "))
+    count = _COUNT.search(wording)
+    number = _number(count["count"]) if count is not None else 0
+    if count is not None and (number or count["count"].lower() in _UNCOUNTED):
+        wording = wording.replace(count.group(), "")
+    request = _request(wording)
+    if request is None:
+        return None
+    names = _names(wording) & request.wanted.union(*map(senses_of, request.things))
+    return replace(request, names=names, sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else _COUNTS.get(text.lower(), 0)
+
+
+def _told(wording: str) -> Request | None:
+    """Return a request for what was told; what is known of a thing may be in documents too."""
+    match = _TOLD.match(wording)
+    if match is None:
+        return None
+    about = (match["about"] or "").lower()
+    is_known = re.search(r"\byou (?:still )?(?:know|remember)\b", wording, re.IGNORECASE) is not None
+    if about and about not in _ASKER and is_known:
+        return Request(kind="account", wanted=senses_of(about))
+    wanted = frozenset[str]() if about in _ASKER else senses_of(about)
+    return Request(kind="summary", wanted=wanted, is_of_told=True, is_of_asker=about in _ASKER)
+
+
+def _request(wording: str) -> Request | None:
+    if account := _told(wording):
+        return account
+    for kind, form in _FORMS:
+        if match := form.search(wording):
+            return _of_kind(kind, wording, match[match.lastgroup or 0])
+    return None
+
+
+def _of_kind(kind: Kind, wording: str, topic: str) -> Request:
+    if kind == "comparison":
+        return Request(kind=kind, wanted=senses_of(topic), things=_compared(topic))
+    if kind == "chain":
+        return _chain(topic)
+    if kind == "manner" and re.search(r"\bhow\b", wording, re.IGNORECASE) and any(map(is_past, topic.lower().split())):
+        kind = "reason"  # "how the well was found" asks for its causes, "how the well works" for the facts around it
+    if kind == "summary":
+        topic = _READER.sub("", topic)
+    is_question = kind in ("list", "reason") and wording.lower().startswith(("what", "which", "why", "how"))
+    return Request(
+        kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
+    )
+
+
+def _chain(topic: str) -> Request:
+    """Return the request for a chain, with its ends if they are named."""
+    wanted, match = senses_of(topic) - _WHOLE, _ENDS.match(topic)
+    if match is None:
+        return Request(kind="chain", wanted=wanted)
+    start, end = match["start"] or match["cause"] or "", match["end"] or match["effect"] or match["last"]
+    return Request(kind="chain", wanted=wanted, things=(start, end))
+
+
+def _compared(things: str) -> tuple[str, ...]:
+    names = (part.strip(" .?:") for part in _PARTS.split(_ASIDE.sub("", things.strip())))
+    return tuple(name for name in dict.fromkeys(names) if name)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(word.sense for word in read(text).words if word.is_name)
+
+
+def senses_of(text: str) -> frozenset[str]:
+    """Return the senses of the words that name a request's topic."""
+    return frozenset(word.sense for word in read(text).words if not word.is_pronoun) - _EMPTY

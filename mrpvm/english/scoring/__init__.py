@@ -1,0 +1,1 @@
+"""How likely a sentence answers a question, by learned weights."""

@@ -1,0 +1,1 @@
+"""Sentences and statements: phrases, clauses and what they say."""

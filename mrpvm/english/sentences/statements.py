@@ -1,0 +1,208 @@
+"""Splits the evidence into statements, each with the antecedents of its pronouns."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from mrpvm.english.context.coreference import Antecedents, Mention, in_full, topic_mentions
+from mrpvm.english.messages.pragmatics import asks_reader, is_task_request
+from mrpvm.english.messages.small_talk import is_assent
+from mrpvm.english.sentences.dialogue import UTTERANCE, in_third_person, utterance_of
+from mrpvm.english.sentences.parsing import read
+from mrpvm.english.sentences.structure import Sentence
+from mrpvm.english.sentences.voices import Voiced, voiced
+from mrpvm.english.words.text import QUESTION_MARKS, sentences
+from mrpvm.text_cache import TextCache
+from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
+
+_STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
+_BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
+_ITEM = re.compile(r"^- ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """The properties of a statement that depend only on its unit's text."""
+
+    text: str
+    plain: str
+    reading: Sentence
+    position: int
+    voiced: Voiced
+    before: str | None = None
+    speaker: str | None = None
+    lead: str | None = None
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(_Said):
+    """One sentence of a unit.
+
+    `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
+    with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `question`
+    is what it answers. `replaces` is the earlier statement that this one corrects with a new value.
+    """
+
+    entry: EvidenceEntry
+    replaces: str | None = None
+
+    @property
+    def unit_id(self) -> str:
+        """Return the id of its unit."""
+        return self.entry.unit.id
+
+    @property
+    def is_of_document(self) -> bool:
+        """Return whether it is from a document and not from a conversation."""
+        return self.speaker is None and self.entry.unit.source_type not in (None, CHAT_TURN)
+
+    @property
+    def order(self) -> tuple[str, str, int, int, int, str, int]:
+        """Return the place in the source, for answers that keep its order."""
+        unit = self.entry.unit
+        return (
+            unit.source_id,
+            unit.created_at or "",
+            unit.chunk_index if unit.chunk_index is not None else -1,
+            unit.char_start if unit.char_start is not None else -1,
+            unit.unit_index if unit.unit_index is not None else -1,
+            unit.id,
+            self.position,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A sentence as written in its unit."""
+
+    text: str
+    speaker: str | None = None
+    question: str | None = None
+    lead: str | None = None
+
+
+def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
+    """Return the statements of the evidence, best unit first, without questions and repeats.
+
+    A summary only repeats its parts and names headings, so it is used only if none of its parts was found.
+    """
+    statements: dict[tuple[str, ...], Statement] = {}
+    given = list(entries)
+    for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
+        for statement in _of_unit(entry):
+            statements.setdefault(_identity(statement), statement)
+    return list(statements.values())
+
+
+def _identity(statement: Statement) -> tuple[str, ...]:
+    """Return the key by which repeats are found: the words, the antecedents of pronouns, and the heading."""
+    unit = statement.entry.unit
+    above = (unit.section_title or unit.title or "", statement.lead or "", statement.question or "")
+    said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
+    return (*said, *above)
+
+
+def _is_summary(unit: KnowledgeUnit) -> bool:
+    return (unit.unit_type or "").endswith("-aggregate")
+
+
+def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
+    unit = entry.unit
+    said = _said_in(unit.text, unit.topic, unit.title, unit.unit_type, is_procedure=bool(unit.procedure))
+    names = [field.name for field in fields(_Said)]
+    return (Statement(entry=entry, **{name: getattr(item, name) for name in names}) for item in said)
+
+
+@TextCache  # the same units are evidence of question after question
+def _said_in(
+    text: str, topic: str, title: str | None, unit_type: str | None, *, is_procedure: bool
+) -> tuple[_Said, ...]:
+    antecedents = Antecedents(*topic_mentions(topic))
+    asks = is_task_request if unit_type == UTTERANCE else asks_reader
+    parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
+    parts = [part for part in parts if part.text.rstrip(".") != title]
+    all_said: list[_Said] = []
+    for position, part in enumerate(parts):
+        said = voiced(part.text)
+        plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
+        parsed = read(plain)
+        meant = antecedents.resolve(parsed, _quoted(part))
+        all_said.append(
+            _Said(
+                text=_quoted(part),
+                plain=plain if not said.is_claim else part.text,
+                reading=read(in_full(plain, parsed, meant) if not said.is_claim else part.text),
+                position=position,
+                voiced=said,
+                before=_told_before(meant, _quoted(part), all_said),
+                speaker=part.speaker,
+                lead=part.lead,
+                question=_question_of(part, title),
+            )
+        )
+    return tuple(all_said)
+
+
+def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:
+    """Return the text to quote before a sentence so that its first pronoun is clear.
+
+    It is the sentence with the antecedent, after the text that this sentence needs itself.
+    """
+    named_in = next((item.sentence for _, item in sorted(meant.items()) if item.sentence not in ("", text)), None)
+    if not earlier or not _BY_PRONOUN.match(text):
+        return named_in
+    named_in = named_in or earlier[-1].text
+    before = next((item.before for item in earlier if item.text == named_in), None)
+    return f"{before} {named_in}" if before and _BY_PRONOUN.match(named_in) else named_in
+
+
+def _question_of(part: _Part, title: str | None) -> str | None:
+    """Return the question that a statement answers, in the third person: a speaker's, or the heading above it."""
+    utterance = utterance_of(part.question) if part.question else None
+    if utterance is not None:
+        return in_third_person(utterance.said, utterance.speaker)
+    return title if (title or "").endswith(QUESTION_MARKS) else None
+
+
+def _quoted(part: _Part) -> str:
+    return f"{part.speaker}: {part.text}" if part.speaker else part.text
+
+
+def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
+    if unit_type == UTTERANCE:
+        return _utterances(text)
+    lines = text.split("\n")
+    if any(_ITEM.match(line) for line in lines):
+        return _items(lines)
+    return [_Part(text=sentence) for sentence in _sentences(text) if not is_assent(sentence)]
+
+
+def _utterances(text: str) -> Iterable[_Part]:
+    """Return the statements of a reply; the first one has the question before it."""
+    question: str | None = None
+    for line in text.split("\n"):
+        utterance = utterance_of(line)
+        if utterance is None:
+            continue
+        for sentence in sentences(utterance.said):
+            if sentence.endswith(QUESTION_MARKS):
+                question = line
+                continue
+            yield _Part(text=sentence, speaker=utterance.speaker, question=question)
+            question = None
+
+
+def _items(lines: Sequence[str]) -> Iterable[_Part]:
+    lead = ""
+    for line in lines:
+        if not _ITEM.match(line):
+            lead = line
+            continue
+        yield _Part(text=line.removeprefix("- "), lead=lead)
+
+
+def _sentences(text: str) -> list[str]:
+    if len(_STEP_NUMBER.findall(text)) >= 2:
+        return [part.strip() for part in _STEP_NUMBER.split(text) if part.strip()]
+    return sentences(text)

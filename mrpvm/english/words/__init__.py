@@ -1,0 +1,1 @@
+"""The words of English: tokens, word classes and content words."""

@@ -1,0 +1,1 @@
+"""Searches of trials for what an answer depends on."""

@@ -1,0 +1,1 @@
+"""A recorded turn, read from rows and run again as it was."""

@@ -1,0 +1,1 @@
+"""Running experiments beside turns."""

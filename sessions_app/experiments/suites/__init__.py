@@ -1,0 +1,1 @@
+"""Suites of tests: kept turns, expectations, runs and their files."""

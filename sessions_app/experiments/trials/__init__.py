@@ -1,0 +1,1 @@
+"""Trials: a recorded turn run again with changes."""

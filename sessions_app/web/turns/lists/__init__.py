@@ -1,0 +1,1 @@
+"""The lists of turns: filters, overview, alerts and the review queue."""

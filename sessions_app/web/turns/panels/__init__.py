@@ -1,0 +1,1 @@
+"""The panels of the turn page, each with the context of its fragment."""
