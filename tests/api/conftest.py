@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
-from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.actions.settings.api_keys import create_key, forget_keys
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
@@ -191,6 +191,7 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 def known_keys(settings: Settings) -> None:
     """Keep API keys cached for the whole test, however slow the machine is."""
     settings.MRPVM_KEY_CACHE_SECONDS = 3_600.0
+    forget_keys()  # those that another fixture's request cached, for a second
 
 
 @pytest.fixture
