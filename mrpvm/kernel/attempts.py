@@ -225,6 +225,8 @@ def _settle(run: TurnRun, frame: Frame, search: FrameSearch, branch: Branch, fam
     search.failed.append(execution)
     search.state.out_of_budget |= execution.status == "skipped-budget"
     is_late = execution.error is not None and execution.error.code == "PLUGIN_TIMEOUT"
+    if is_late:
+        search.memory.rule_out(branch.solver_id)
     reason = "timeout" if is_late else execution.status
     record_failure(run, frame, branch, reason, execution.error.message if execution.error else None)
     if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it

@@ -36,14 +36,19 @@ def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
 
 @dataclass(slots=True)
 class FailureMemory:
-    """The failed attempts of a frame: a solver is never tried twice on the same evidence."""
+    """The failed attempts of a frame: a solver is never tried twice on the same evidence, or after it ran out of time."""
 
     _failed: set[tuple[str, str]] = field(default_factory=set)
+    _late: set[str] = field(default_factory=set)
 
     def add(self, plugin_id: str, evidence_hash: str) -> None:
         """Add a failed attempt."""
         self._failed.add((plugin_id, evidence_hash))
 
+    def rule_out(self, plugin_id: str) -> None:
+        """Forbid a plugin for the rest of the frame, whatever the evidence: it exceeded its time limit."""
+        self._late.add(plugin_id)
+
     def forbids(self, plugin_id: str, evidence_hash: str) -> bool:
-        """Return whether this attempt failed before."""
-        return (plugin_id, evidence_hash) in self._failed
+        """Return whether this attempt failed before, or the plugin is ruled out."""
+        return plugin_id in self._late or (plugin_id, evidence_hash) in self._failed

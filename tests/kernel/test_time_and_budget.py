@@ -30,6 +30,18 @@ def test_a_plugin_that_hangs_is_left_behind():
     assert "PLUGIN_TIMEOUT" in [item["error"]["code"] for item in ran.named("plugin.finished") if item["error"]]
 
 
+@pytest.mark.rule("KERNEL-23")
+def test_a_solver_that_hung_is_not_asked_with_other_evidence():
+    release = threading.Event()
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
+    others = kb(retrieval("another fact"), plugin_id="kb-b")
+    ran = run(detector(detection("why")), kb(retrieval("fact")), others, hanging, planner, clock=SystemClock())
+    release.set()
+    assert len(hanging.asked) == 1
+    assert ran.outcome.error["code"] == "PLUGIN_STAGE_EXHAUSTED"
+
+
 @pytest.mark.rule("KERNEL-19")
 def test_the_turns_time_limit_ends_it_and_closes_every_node():
     release = threading.Event()
