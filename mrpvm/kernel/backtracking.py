@@ -36,7 +36,7 @@ def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
 
 @dataclass(slots=True)
 class FailureMemory:
-    """The failed attempts of a frame: a solver is never tried twice on the same evidence, or after it ran out of time."""
+    """The failed attempts of a frame: a solver is tried once on the same evidence, and not after it ran out of time."""
 
     _failed: set[tuple[str, str]] = field(default_factory=set)
     _late: set[str] = field(default_factory=set)

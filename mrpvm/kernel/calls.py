@@ -25,10 +25,13 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.trace.events import Cause, PluginStarted
 from mrpvm.values import Plan, Selection, StageRecord
-from mrpvm.wire import first_text, to_wire
+from mrpvm.wire import WireWriter, first_text, to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
 SNIPPET_CHARS = 300
+RESULT_BYTES = 1_048_576
+"""Most that a plugin in Python may return, as JSON. Validators and the trace read all of it."""
+_TOO_LARGE = "PLUGIN_OUTPUT_TOO_LARGE"
 _SHIPPED = "mrpvm.plugins."
 RESULTS: Mapping[str, type] = {
     "sd-plugin": Detection,
@@ -147,7 +150,9 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         execution_id=execution_id, frame=frame, descriptor=descriptor, invoke=call.invoke, writes=call.writes
     )
     status, error = _status(call, reply)
-    reported: Any = getattr(reply.value, "metadata", None)
+    # What is too large is read by nobody, the trace included.
+    output = None if error is not None and error.code == _TOO_LARGE else reply.value
+    reported: Any = getattr(output, "metadata", None)
     is_fitting = _is_type_checked(call.plugin) or misfit(reported, CallMetadata) is None
     metadata = run.metadata_of(execution_id, reported if is_fitting and reported is not None else CallMetadata())
     if call.warnings:
@@ -166,12 +171,12 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         record,
         metadata,
         to_wire(error),
-        _snippet(reply.value),
-        {"input": call.given, "output": reply.value},
+        _snippet(output),
+        {"input": call.given, "output": output},
     )
     frame.last_execution_id = execution_id
     frame.calls.settle(0, metadata.llm_calls)
-    value = reply.value if error is None else None
+    value = output if error is None else None
     return Execution(id=execution_id, plugin_id=descriptor.id, status=status, value=value, error=error)
 
 
@@ -180,9 +185,9 @@ def _status(call: Call, reply: CallReturn) -> tuple[str, PluginError | None]:
         return "skipped-budget", reply.error
     if reply.error is not None:
         return "error", reply.error
-    complaint = _violation(call, reply.value)
-    if complaint is not None:
-        return "error", PluginError(code="PLUGIN_CONTRACT_VIOLATION", message=complaint)
+    violation = _violation(call, reply.value)
+    if violation is not None:
+        return "error", violation
     status = "success" if call.plugin.descriptor.type == "mrp-plan-plugin" else reply.value.status
     if status == "error":
         return "error", reply.value.error or PluginError(code="PLUGIN_ERROR", message="The plugin gave no reason.")
@@ -190,12 +195,25 @@ def _status(call: Call, reply: CallReturn) -> tuple[str, PluginError | None]:
     return (status, None) if refused is None else ("error", refused)
 
 
-def _violation(call: Call, value: Any) -> str | None:
-    """Return what is wrong with the types of a plugin's value; an external program's is made by its wrapper."""
+def _violation(call: Call, value: Any) -> PluginError | None:
+    """Return what is wrong with types or size of a plugin's value; an external program's is made by its wrapper."""
     family = call.plugin.descriptor.type
     if isinstance(call.plugin, Wrapper) or (value is None and family == "mrp-plan-plugin"):
         return None
-    return None if _is_type_checked(call.plugin) else misfit(value, RESULTS[family])
+    if _is_type_checked(call.plugin):
+        return None
+    complaint = misfit(value, RESULTS[family])
+    if complaint is not None:
+        return PluginError(code="PLUGIN_CONTRACT_VIOLATION", message=complaint)
+    try:
+        size = len(WireWriter().json(value))
+    except RecursionError:
+        return PluginError(code=_TOO_LARGE, message="The value holds itself, or is nested too deeply for JSON.")
+    if size > RESULT_BYTES:
+        return PluginError(
+            code=_TOO_LARGE, message=f"The value has {size:,} bytes as JSON; {RESULT_BYTES:,} are allowed."
+        )
+    return None
 
 
 def _is_type_checked(plugin: Plugin | Wrapper) -> bool:

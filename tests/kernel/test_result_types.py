@@ -11,7 +11,7 @@ from mrpvm.contracts import CallMetadata, Detection, PluginError, Retrieval, Sol
 from mrpvm.field_types import misfit
 from mrpvm.kernel.calls import RESULTS
 from mrpvm.values import Answer, KnowledgeUnit, LedgerEntry, Plan
-from tests.kernel.scripted import Ran, Scripted, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import ACCEPT, Ran, Scripted, detection, plan, plugin, retrieval, run, solution
 
 
 def _changed(**changes: Any) -> Callable[..., Solution]:
@@ -128,6 +128,30 @@ def test_a_validator_with_values_of_other_types_has_not_judged() -> None:
     ran = run(plugin("sd-plugin", "sd-a", detection("why")), *good, odd)
     assert ran.outcome.status == "succeeded"
     assert [result["validationStatus"] for result in ran.named("result.recorded")] == ["unjudged"]
+
+
+HELD: list[Any] = []
+HELD.append(HELD)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"answer_markdown": "Because. " * 200_000}, {"plugin_output": {"rows": HELD}}], ids=["long", "endless"]
+)
+def test_a_result_that_is_too_large_is_not_read(changes: dict[str, Any]) -> None:
+    """Neither a validator nor the trace gets it, and the next solver is tried."""
+    judge = plugin("val-plugin", "val-a", ACCEPT)
+    ran = run(
+        plugin("sd-plugin", "sd-a", detection("why")),
+        plugin("kb-plugin", "kb-a", retrieval("fact")),
+        plugin("gs-plugin", "gs-a", _changed(**changes)),
+        plugin("gs-plugin", "gs-b", solution("Yes.")),
+        plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b"))),
+        judge,
+    )
+    assert ran.outcome.used.goal_solver == "gs-b"
+    assert _error_of(ran, "gs-a")["code"] == "PLUGIN_OUTPUT_TOO_LARGE"
+    assert len(judge.asked) == 1
+    assert "Because." not in repr(ran.records)
 
 
 def test_a_plan_of_other_types_is_followed_by_the_next() -> None:
