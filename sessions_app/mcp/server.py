@@ -2,17 +2,18 @@
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial, wraps
 from typing import Any
 from urllib.parse import unquote
 
 from django.core.exceptions import PermissionDenied
 from mcp.server.fastmcp import FastMCP
-from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.fastmcp.exceptions import ResourceError, ToolError
 from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.types import ToolAnnotations
-from pydantic import ValidationError
+from pydantic import AnyUrl, ValidationError
 from pydantic_core import to_jsonable_python
 
 from mrpvm.errors import InvalidInput, MRPError
@@ -58,7 +59,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Tools(FastMCP[Any]):
-    """The SDK's server, whose errors of tools begin with a code instead of the SDK's words."""
+    """The SDK's server, whose errors of tools and resources begin with a code instead of the SDK's words."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool.
@@ -70,6 +71,24 @@ class _Tools(FastMCP[Any]):
             return await super().call_tool(name, arguments)
         except ToolError as wrapped:
             raise _coded(wrapped, name) from None
+
+    async def read_resource(self, uri: AnyUrl | str) -> Iterable[ReadResourceContents]:
+        """Read a resource.
+
+        Raises:
+            ResourceError: with the code and message of the error.
+        """
+        try:
+            return await super().read_resource(uri)
+        except (ValueError, ResourceError) as wrapped:
+            raise ResourceError(_said(wrapped) or f"NOT_FOUND: There is no resource '{uri}'.") from None
+
+
+def _said(error: BaseException | None) -> str:
+    """Return the text of the tool error that the SDK's own errors followed; empty without one."""
+    while error is not None and not isinstance(error, ToolError):
+        error = error.__context__
+    return str(error or "")
 
 
 def _coded(wrapped: ToolError, name: str) -> ToolError:

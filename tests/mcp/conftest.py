@@ -67,6 +67,15 @@ class Agent:
 
         return anyio.run(run)
 
+    def refusal(self, request: str, *arguments: Any) -> str:
+        """Return the message of the protocol's error to a request that is refused."""
+        with pytest.raises(ExceptionGroup) as refused:
+            self.send(request, *arguments)
+        error: BaseException = refused.value
+        while isinstance(error, ExceptionGroup):
+            (error,) = error.exceptions
+        return str(error)
+
     def call(self, tool: str, **arguments: Any) -> ToolResult:
         """Return the result of a tool."""
         result = self.send("call_tool", tool, arguments)

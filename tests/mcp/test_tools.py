@@ -100,6 +100,19 @@ def test_resources_are_what_the_tools_read(agent: Callable[..., Agent], talked: 
     assert len(templates) == 3
 
 
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("mrpvm://sessions/sess-none", "SESSION_NOT_FOUND: "),
+        ("mrpvm://sessions/sess-none/turns/req-none", "SESSION_NOT_FOUND: "),
+        ("mrpvm://nothing", "NOT_FOUND: There is no resource 'mrpvm://nothing'."),
+    ],
+)
+def test_an_error_of_a_resource_begins_with_its_code(agent: Callable[..., Agent], address: str, error: str) -> None:
+    refusal = agent("viewer").refusal("read_resource", AnyUrl(address))
+    assert refusal.startswith(error)
+
+
 def test_lists_and_long_texts_come_in_pages(
     agent: Callable[..., Agent], talked: dict[str, str], settings: Settings
 ) -> None:
