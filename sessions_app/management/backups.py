@@ -76,7 +76,7 @@ def verified(file: Path) -> BackupManifest:
     """Return what a backup holds, after reading it whole.
 
     Raises:
-        BackupError: the file is not a backup, is damaged, or lacks a part.
+        BackupError: the file cannot be read, is not a backup, is damaged, or lacks a part.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -84,6 +84,8 @@ def verified(file: Path) -> BackupManifest:
             wrong = [name for name, digest in manifest.checksums.items() if _digest(archive, name) != digest]
             if unlisted := set(archive.namelist()) - {_MANIFEST, *manifest.checksums}:
                 raise BackupError(f"{file} holds what its manifest does not list: {min(unlisted)}.")
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
     except (*DAMAGED_ARCHIVE, KeyError, TypeError) as error:
         raise BackupError(f"{file} is no whole backup of mrpvm: {error}") from error
     if wrong:

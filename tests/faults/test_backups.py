@@ -158,6 +158,12 @@ def small_backup() -> bytes:
     return file.getvalue()
 
 
+def test_a_backup_that_is_not_there_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(BackupError) as refused:
+        verified(tmp_path / "none.zip")
+    assert str(refused.value) == f"{tmp_path / 'none.zip'} cannot be read: No such file or directory."
+
+
 @given(data=st.data())
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damage_is_said_or_harmless(tmp_path: Path, small_backup: bytes, data: st.DataObject) -> None:
