@@ -282,13 +282,14 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
         listener.named("kb-d", lambda event: "error"),
         listener.named("kb-e", lambda event: PluginError(code="FULL", message="the disk is full")),
         listener.named("kb-f", lambda event: sys.exit("enough")),
+        listener.named("kb-g", lambda event: "acepted"),
     )
     try:
         with caplog.at_level(logging.ERROR, plugin_failures.__name__):
             mount_base(session, base, reason="mount-api")
     finally:
         released.set()
-    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c", "kb-d", "kb-e", "kb-f"]
+    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c", "kb-d", "kb-e", "kb-f", "kb-g"]
     assert len({id(event) for _, event in listener.heard}) == 1
     assert Session.objects.get(pk=session.pk).mounted_kb == base
     errors = {
@@ -297,6 +298,7 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
         "kb-d": "it gave no reason",
         "kb-e": "FULL: the disk is full",
         "kb-f": "SystemExit: enough",
+        "kb-g": "it replied 'acepted'; it may reply 'accepted', 'skipped', 'error' or a PluginError",
     }
     said = [f"plugin {name} failed on kb-loaded: {error}" for name, error in errors.items()]
     assert [record.getMessage() for record in caplog.records] == said

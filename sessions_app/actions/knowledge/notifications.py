@@ -11,6 +11,8 @@ from sessions_app.actions.settings.plugin_failures import record_failure
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.plugin_threads import Patience, call_in_time, unhurried
 
+_REPLY_CHARS = 80
+
 
 def notify_on_commit(event: LifecycleEvent, patience: Patience = unhurried) -> None:
     """Notify every KB plugin that handles events, in registry order, once the running transaction is committed.
@@ -49,7 +51,11 @@ def _tell(plugin: KBRetriever, event: LifecycleEvent) -> BaseException | str | N
         return error
     if isinstance(reply, PluginError):
         return f"{reply.code}: {reply.message}"
-    return "it gave no reason" if reply == "error" else None
+    if reply in ("accepted", "skipped"):
+        return None
+    if reply == "error":
+        return "it gave no reason"
+    return f"it replied {str(reply)[:_REPLY_CHARS]!r}; it may reply 'accepted', 'skipped', 'error' or a PluginError"
 
 
 def session_created(session: Session, base: KnowledgeBase) -> LifecycleEvent:
