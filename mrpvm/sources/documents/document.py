@@ -6,7 +6,7 @@ from typing import Literal
 from mrpvm.errors import Unreadable
 from mrpvm.sources.documents.plain import BYTE_ORDER_MARKS
 
-MediaType = Literal["text/markdown", "text/plain", "text/html", "application/pdf"]
+MediaType = Literal["text/markdown", "text/plain", "text/html", "text/csv", "application/pdf"]
 
 _BY_ENDING: dict[str, MediaType] = {
     ".md": "text/markdown",
@@ -16,9 +16,15 @@ _BY_ENDING: dict[str, MediaType] = {
     ".html": "text/html",
     ".htm": "text/html",
     ".xhtml": "text/html",
+    ".csv": "text/csv",
+    ".tsv": "text/csv",
     ".pdf": "application/pdf",
 }
-_DECLARED: dict[str, MediaType] = {**{kind: kind for kind in _BY_ENDING.values()}, "application/xhtml+xml": "text/html"}
+_DECLARED: dict[str, MediaType] = {
+    **{kind: kind for kind in _BY_ENDING.values()},
+    "application/xhtml+xml": "text/html",
+    "text/tab-separated-values": "text/csv",
+}
 _HEAD_BYTES = 1_024
 _CONTROL = bytes(sorted(frozenset(range(0x20)) - frozenset(b"\t\n\r\f\x1b")))
 _CONTROL_SHARE = 0.02
@@ -48,7 +54,8 @@ def media_type_of(data: bytes, name: str, declared: str | None = None) -> MediaT
         return "application/pdf"
     if not head.startswith(tuple(BYTE_ORDER_MARKS)) and _is_binary(head):
         raise Unreadable(
-            "The file is not text, and no PDF. Send Markdown, plain text, HTML or PDF.", code="UNSUPPORTED_MEDIA_TYPE"
+            "The file is not text, and no PDF. Send Markdown, plain text, HTML, CSV or PDF.",
+            code="UNSUPPORTED_MEDIA_TYPE",
         )
     ending = next((ending for ending in _BY_ENDING if name.lower().endswith(ending)), None)
     stated = (declared or "").partition(";")[0].strip().lower()

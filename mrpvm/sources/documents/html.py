@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from mrpvm.errors import Unreadable
 from mrpvm.sources.documents.document import Document
 from mrpvm.sources.documents.plain import charset_in, decoded
+from mrpvm.sources.documents.tables import Rows, table_text
 
 _NAME = re.compile(r"\w+")
 _UNSEEN = _NAME.findall("script style noscript template svg math iframe object nav select textarea")
@@ -26,7 +27,7 @@ _NESTED = 1_000
 
 
 def read_html(data: bytes, declared: str | None = None) -> Document:
-    """Return the page's text: blocks apart by blank lines, list items and table rows on lines of their own.
+    """Return the page's text as Markdown: blocks apart by blank lines, list items on lines of their own, data as tables.
 
     Raises:
         Unreadable: the bytes are not in the charset that the page or the declaration names.
@@ -46,9 +47,16 @@ def read_html(data: bytes, declared: str | None = None) -> Document:
 def _text_of(body: LexborNode) -> str:
     parts: list[str] = []
     fence_depth = 0
+    passed: int | None = None
     for node, is_end in _walk(body):
         tag = str(node.tag)
-        if tag == "-text":
+        if passed is not None:
+            passed = None if is_end and node.mem_id == passed else passed
+        elif tag == "table" and not is_end and (rows := _rows_of(node)):
+            caption = node.css_first("caption")
+            parts.append(f"\n\n{_line(caption.text()) if caption else ''}\n\n{table_text(rows)}\n\n")
+            passed = node.mem_id
+        elif tag == "-text":
             said = node.text(deep=False)
             parts.append(said if fence_depth else _SPACE.sub(" ", said))
         elif tag == "pre":
@@ -58,6 +66,29 @@ def _text_of(body: LexborNode) -> str:
             parts.append(_mark(tag, is_end))
     text = _TRAILING.sub("\n", "".join(parts))
     return _GAP.sub("\n\n", _LEADING.sub("\n", text)).strip()
+
+
+def _rows_of(table: LexborNode) -> Rows | None:
+    """Return the rows of a table of data, the head first; None for one that only lays out the page.
+
+    Its first row has headings alone, or each of its rows is a heading with one value: then the head is empty.
+    """
+    rows = [
+        [cell for cell in row.iter() if cell.tag in ("td", "th")] for row in table.css("tr") if row.css_first("td, th")
+    ]
+    cells = [cell for row in rows for cell in row]
+    is_regular = len(rows) > 0 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+    if (
+        not is_regular
+        or len(table.css("table")) > 1
+        or any(not {"colspan", "rowspan"}.isdisjoint(cell.attributes) for cell in cells)
+    ):
+        return None
+    texts = [[_line(cell.text(separator=" ")) for cell in row] for row in rows]
+    if len(rows) > 1 and all(cell.tag == "th" for cell in rows[0]):
+        return texts
+    is_labelled = len(rows[0]) == 2 and all((row[0].tag, row[1].tag) == ("th", "td") for row in rows)
+    return [["", ""], *texts] if is_labelled else None
 
 
 def _mark(tag: str, is_end: bool) -> str:

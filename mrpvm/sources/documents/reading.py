@@ -5,6 +5,7 @@ from dataclasses import replace
 from mrpvm.errors import InvalidInput
 from mrpvm.sources.documents.document import Document, MediaType, media_type_of
 from mrpvm.sources.documents.plain import cleaned, decoded
+from mrpvm.sources.documents.tables import csv_text
 
 READ_IN_PROCESS: frozenset[MediaType] = frozenset({"text/html", "application/pdf"})
 """Formats whose reading may cost more than their size tells: they are read in a process with limits."""
@@ -30,6 +31,8 @@ def read_document(data: bytes, name: str, declared: str | None = None) -> Docume
             from mrpvm.sources.documents.html import read_html
 
             document = read_html(data, declared)
+        case "text/csv":
+            document = Document(text=csv_text(cleaned(decoded(data, declared))), is_markdown=True)
         case _:
             document = Document(text=decoded(data, declared), is_markdown=media_type == "text/markdown")
     text = cleaned(document.text)

@@ -86,7 +86,7 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """
     base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
     place = request.POST.get("source_id", "")
-    refusal = "Choose a file of Markdown, plain text, HTML or PDF."
+    refusal = "Choose a file of Markdown, plain text, HTML, CSV or PDF."
     if isinstance(file, UploadedFile) and file.name:
         try:
             upload = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
