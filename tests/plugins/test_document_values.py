@@ -144,3 +144,37 @@ KENNEL = (
 )
 def test_one_unit_tells_the_same_however_it_is_asked_for(question: str, said: str | None) -> None:
     assert answer(KENNEL, question) == said
+
+
+TABLE = (
+    "# Buildings\n\n"
+    "| Tower | Height | Built in | Architect |\n|---|---|---|---|\n"
+    "| Elm Tower | 30 m | 1817 | Mara Quist |\n| Oak Tower | 50 m | 1902 | Bo Li |\n\n"
+    "# Holmby\n\nHolmby is a town.\n\n- Mayor: Ida Holm\n- Founded: 1410\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the height of Elm Tower?", "Elm Tower: Height: 30 m."),
+        ("When was Oak Tower built?", "Oak Tower: Built in: 1902."),
+        ("Which tower was built in 1902?", "Oak Tower: Built in: 1902."),
+        ("Who is the architect of Oak Tower?", "Oak Tower: Architect: Bo Li."),
+        ("Who is the mayor?", "Mayor: Ida Holm."),
+        ("What is the height of Ash Tower?", None),
+        ("When was Ash Tower built?", None),
+        ("Who is in 1902?", None),
+    ],
+)
+def test_a_labelled_value_answers_as_a_sentence(question: str, said: str | None) -> None:
+    assert answer(TABLE, question, "table.md") == said
+
+
+def test_things_of_one_kind_are_told_apart_by_their_names() -> None:
+    text = (
+        "The height of Elm Tower is 30 m.\n\nThe height of Oak Tower is 50 m.\n\nThe mayor of North Holm is Ida Berg."
+    )
+    assert answer(text, "What is the height of Elm Tower?") == "The height of Elm Tower is 30 m."
+    assert answer(text, "What is the height of Ash Tower?") is None
+    assert answer(text, "Who is the mayor of South Holm?") is None

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import InvalidInput, MRPError, Unreadable
+from mrpvm.sources.chunking import chunk_source
 from mrpvm.sources.documents.document import media_type_of
 from mrpvm.sources.documents.reading import read_document
 from tests.sources.pdfs import pdf
@@ -101,8 +102,8 @@ def test_of_a_page_what_a_reader_sees() -> None:
     document = read_document(PAGE, "rules.html")
     assert document.text.split("\n") == [
         "# Ferry rules", "", "Boarding ends", "early & strictly.", "", "- Dogs travel free.", "- Cats pay.", "",
-        "Deck Use", "1 Cars", "", "Small print", "", "```", "  # no heading", "  code", "```", "", "## Cabins", "",
-        "They have no windows.",
+        "| Deck | Use |", "| --- | --- |", "| 1 | Cars |", "",
+        "Small print", "", "```", "  # no heading", "  code", "```", "", "## Cabins", "", "They have no windows.",
     ]  # fmt: skip
     assert (document.is_markdown, document.author) == (True, "Ann Lee")
 
@@ -157,3 +158,55 @@ def test_any_bytes_give_storable_text_or_a_clear_refusal(data: bytes, name: str,
         return
     assert "\0" not in text
     assert text.encode()
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (
+            "<caption>Tall  ones<tr><th>Tower<th>Height<tr><td>Elm <b>Tower</b><td>30|40 m",
+            ["Tall ones", "", "| Tower | Height |", "| --- | --- |", r"| Elm Tower | 30\|40 m |"],
+        ),
+        (
+            "<tr><th>Mayor<td>Ida Holm<tr><th>Area<td>12 km",
+            ["|  |  |", "| --- | --- |", "| Mayor | Ida Holm |", "| Area | 12 km |"],
+        ),
+        ("<tr><td>left<td>right<tr><td>below<td>it", ["left right", "below it"]),
+        ("<tr><th>Tower<th>Height<tr><td colspan=2>none", ["Tower Height", "none"]),
+        ("<tr><th>Tower<th>Height<tr><td>Elm", ["Tower Height", "Elm"]),
+        ("<tr><th>A<th>B<tr><td><table><tr><th>C<th>D<tr><td>1<td>2</table><td>x", None),
+        ("", [""]),
+    ],
+)
+def test_a_table_of_data_is_read_as_one(rows: str, lines: list[str] | None) -> None:
+    text = read_document(f"<p>x</p><table>{rows}</table>".encode(), "a.html").text
+    if lines is None:
+        assert "| C | D |" in text
+        assert "| A | B |" not in text
+    else:
+        assert text.removeprefix("x").strip().split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        ("Name,Phone\nIda,12\n\nBo,13\n", ["| Name | Phone |", "| --- | --- |", "| Ida | 12 |", "| Bo | 13 |"]),
+        ('Name;Dept\n"Li; Bo";IT|Ops', ["| Name | Dept |", "| --- | --- |", r"| Li; Bo | IT\|Ops |"]),
+        ("Name\tNote\nIda\ta, b", ["| Name | Note |", "| --- | --- |", "| Ida | a, b |"]),
+        ('Name,Note\nIda,"two\nlines"', ["| Name | Note |", "| --- | --- |", "| Ida | two lines |"]),
+        ("Name,Phone\nIda\n", ["Name,Phone", "Ida", ""]),
+        ('Name,Phone\n"Ida,12', ["Name,Phone", '"Ida,12']),
+        ("only one line, with commas", ["only one line, with commas"]),
+    ],
+)
+def test_a_file_of_separated_values_is_read_as_a_table(data: str, lines: list[str]) -> None:
+    assert read_document(data.encode(), "a.csv").text.split("\n") == lines
+
+
+def test_each_part_of_a_long_table_has_its_head() -> None:
+    rows = [f"Person {number},{number}" for number in range(1_000)]
+    document = read_document("\n".join(["Name,Phone", *rows]).encode(), "a.csv")
+    chunks = chunk_source(document.text, is_markdown=document.is_markdown)
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("| Name | Phone |\n") for chunk in chunks)
+    assert all(f"| Person {number} | {number} |" in document.text for number in range(1_000))

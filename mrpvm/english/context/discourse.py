@@ -9,7 +9,7 @@ from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Phrase, Sentence
 from mrpvm.english.words.lexicon import ALTERING
-from mrpvm.english.words.reading import sense
+from mrpvm.english.words.reading import TITLES, sense
 from mrpvm.english.words.tagging import is_number
 
 _ALTERING = frozenset(sense(word) for word in ALTERING)
@@ -56,7 +56,8 @@ class Discourse:
                 antecedents.add(asked_mentions(statement.question))
             deeds = (clause.verb for clause in before.parsed.clauses if antecedents.has_several) if before else ()
             premise.before = tuple(senses_of([named]) for named in antecedents.recent)
-            premise.around = frozenset().union(*premise.before, deeds)
+            if not statement.is_labelled:  # the values of a table are told side by side
+                premise.around = frozenset().union(*premise.before, deeds)
             premise.meant = {place: item.phrase for place, item in antecedents.resolve(premise.parsed).items()}
             self._name(premise)
             self.premises.append(premise)
@@ -106,10 +107,13 @@ class Discourse:
 
 def of_another(wanted: Phrase, said: Phrase) -> bool:
     """Return whether two things belong to different things of one kind: to the first and to the second edition."""
-    if not wanted.owned_by or not said.owned_by or wanted.owned_by[0].is_name or said.owned_by[0].is_name:
+    if not wanted.owned_by or not said.owned_by:
         return False
     left, right = wanted.owned_by[0], said.owned_by[0]
-    return left.head != right.head or bool(left.senses - right.senses and right.senses - left.senses)
+    if left.is_name != right.is_name:
+        return False
+    differ = bool(left.senses - right.senses - TITLES and right.senses - left.senses - TITLES)
+    return differ or (left.head != right.head and not left.is_name)
 
 
 def _described_alike(wanted: Phrase, said: Phrase) -> bool:

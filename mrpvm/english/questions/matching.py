@@ -8,13 +8,12 @@ from mrpvm.english.questions.asking import Query
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
 from mrpvm.english.sentences.values import is_time
 from mrpvm.english.words import lexicon
-from mrpvm.english.words.reading import ANYBODY, sense, sense_class
+from mrpvm.english.words.reading import ANYBODY, TITLES, sense, sense_class
 from mrpvm.english.words.tagging import PARTICLES, is_number, names_time, verb_forms
 
 _GENERIC = lexicon.word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
 _ANYONE = lexicon.word_class("anyone anybody everyone everybody someone somebody who whoever")
 _NOBODY = lexicon.word_class("nobody none no-one")
-_TITLES = sense_class("mr mrs ms miss dr")
 _PERIOD = sense("period")
 _SAYING_NOTHING = sense_class("own whole entire actual same")
 _OTHERWISE = frozenset(map(sense, lexicon.ALTERING))
@@ -106,7 +105,7 @@ class Pair:
                 return False
         if wanted.head_text in lexicon.TIME_WORDS and numbers_in(wanted) != numbers_in(said):
             return False  # "every two years" is not every year
-        left, right = wanted.senses - _TITLES, said.senses - _TITLES
+        left, right = wanted.senses - TITLES, said.senses - TITLES
         is_one_name = wanted.is_name and said.is_name and (left <= right or right <= left)
         is_span = said.head == _PERIOD and said.senses == {wanted.head, said.head}
         if is_one_name or is_span:  # the warranty lasts as long as the warranty period

@@ -11,6 +11,8 @@ from mrpvm.english.sentences.dialogue import UTTERANCE, in_third_person, utteran
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.structure import Sentence
 from mrpvm.english.sentences.voices import Voiced, voiced
+from mrpvm.english.words import lexicon
+from mrpvm.english.words.reading import is_past
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.text_cache import TextCache
 from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
@@ -18,6 +20,8 @@ from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
+_LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
+_YEAR = re.compile(r"\d{4}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,7 @@ class _Said:
     speaker: str | None = None
     lead: str | None = None
     question: str | None = None
+    is_labelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,8 @@ class Statement(_Said):
 
     `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
     with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `question`
-    is what it answers. `replaces` is the earlier statement that this one corrects with a new value.
+    is what it answers; a labelled one is a value with its label. `replaces` is the earlier statement that this one
+    corrects with a new value.
     """
 
     entry: EvidenceEntry
@@ -125,7 +131,8 @@ def _said_in(
     all_said: list[_Said] = []
     for position, part in enumerate(parts):
         said = voiced(part.text)
-        plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
+        sentence = None if part.speaker or said.is_claim else _of_label(said.said, part.lead)
+        plain = in_third_person(said.said, part.speaker) if part.speaker else sentence or said.said
         parsed = read(plain)
         meant = antecedents.resolve(parsed, _quoted(part))
         all_said.append(
@@ -135,13 +142,31 @@ def _said_in(
                 reading=read(in_full(plain, parsed, meant) if not said.is_claim else part.text),
                 position=position,
                 voiced=said,
-                before=_told_before(meant, _quoted(part), all_said),
+                before=part.lead if sentence else _told_before(meant, _quoted(part), all_said),
                 speaker=part.speaker,
                 lead=part.lead,
                 question=_question_of(part, title),
+                is_labelled=sentence is not None,
             )
         )
     return tuple(all_said)
+
+
+def _of_label(text: str, lead: str | None) -> str | None:
+    """Return a labelled value as a sentence: "The height of Elm Tower is 30 m." for "Height: 30 m" of "Elm Tower:"."""
+    match = _LABELLED.match(text)
+    about = (lead or "").rstrip(": ")
+    if match is None or any(clause.verb for part in (match["value"], about) for clause in read(part).clauses):
+        return None
+    label, value = match["label"], match["value"].rstrip(".")
+    first = label.split()[0]
+    if label[1:2].islower():
+        label = label[0].lower() + label[1:]
+    if is_past(first.lower()):
+        when = " in" if label.isalpha() and _YEAR.match(value) else ""
+        return f"{about or 'It'} was {label}{when} {value}."
+    of = f" of {about}" if about else ""
+    return f"{'' if first.lower() in lexicon.DETERMINERS else 'The '}{label}{of} is {value}."
 
 
 def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:

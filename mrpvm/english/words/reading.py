@@ -43,6 +43,7 @@ MEANS = frozenset(map(sense, lexicon.listed("means")))
 
 ANYBODY = frozenset(map(sense, lexicon.AUDIENCE))
 """Words for the readers that a document addresses if it names nobody else, by their senses."""
+TITLES = sense_class("mr mrs ms miss dr")
 GIVEN = sense_class("sell give hand lend")
 """Verbs with a recipient: "sold to adults" names no place."""
 

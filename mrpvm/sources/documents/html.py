@@ -27,7 +27,7 @@ _NESTED = 1_000
 
 
 def read_html(data: bytes, declared: str | None = None) -> Document:
-    """Return the page's text as Markdown: blocks apart by blank lines, list items on lines of their own, data as tables.
+    """Return the page's text as Markdown: blocks apart by blank lines, list items on own lines, data as tables.
 
     Raises:
         Unreadable: the bytes are not in the charset that the page or the declaration names.

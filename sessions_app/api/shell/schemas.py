@@ -764,8 +764,8 @@ workspace_read = _operation(
 )  # fmt: skip
 workspace_stage = _operation(
     "stage_source", "knowledge",
-    "Stages a text, or a file of Markdown, plain text, HTML, CSV or PDF, in the session's draft: it can be found there at "
-    "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
+    "Stages a text, or a file of Markdown, plain text, HTML, CSV or PDF, in the session's draft: it can be found there "
+    "at once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
     {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
     404, 409, 410, 422, 502, 504, query=requests.StreamQuery,
     request={"application/json": requests.StagedSourceRequest, "multipart/form-data": requests.SessionUploadRequest},
@@ -816,8 +816,8 @@ source_list = _operation(
 )  # fmt: skip
 source_add = _operation(
     "add_source", "knowledge",
-    "Makes a text, or a file of Markdown, plain text, HTML, CSV or PDF, a source of the base. The same `source_id` again "
-    "replaces that source. All of it is there at once, or nothing.",
+    "Makes a text, or a file of Markdown, plain text, HTML, CSV or PDF, a source of the base. The same `source_id` "
+    "again replaces that source. All of it is there at once, or nothing.",
     {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
     404, 409, 422, 502, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
