@@ -244,3 +244,10 @@ def test_what_was_named_together_last_is_compared(message: str) -> None:
 def test_nothing_is_compared_where_nothing_was_named_together() -> None:
     told = Conversation("Ada plays the flute. Bob plays the drums.")
     assert "**Ada**" not in (told.ask("Compare them.") or "")
+
+
+def test_the_third_sentence_after_the_event_belongs_to_it_and_the_fourth_does_not() -> None:
+    text = "The kiln cracked on Monday. Rain fell all week. Nobody had wood. Ola closed her shop. A fair came."
+    told = answer(text, "Trace what happened after the kiln cracked.") or ""
+    assert "Ola closed her shop." in told
+    assert "A fair came." not in told

@@ -27,7 +27,8 @@ _COMMON = 0.25
 """A word does not link statements if more than this share of them, and more than two, have it."""
 _NEXT, _LINKED = 0.7, 0.9
 """The strength of links between neighbours, and between statements that share a rare word or continue one another."""
-_LEAST_STRENGTH = 0.4
+_LEAST_STRENGTH = 0.34
+"""A statement belongs to an answer up to the third neighbour of one that has the request's words."""
 _TITLE_WORDS = 6
 _GOES_ON = pattern("composing.goes_on")
 """The beginning of a statement that continues the one before it."""
