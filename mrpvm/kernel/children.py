@@ -41,7 +41,7 @@ def resolve_intents(frame: Frame) -> None:
 
 def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
     requested = request_of(decomposed.intent)
-    return _RESULTS_TO_COMPOSE if requested is not None and requested.is_ordered else None
+    return _RESULTS_TO_COMPOSE if requested is not None and requested.takes_several else None
 
 
 def run_children(

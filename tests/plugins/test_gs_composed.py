@@ -246,8 +246,56 @@ def test_nothing_is_compared_where_nothing_was_named_together() -> None:
     assert "**Ada**" not in (told.ask("Compare them.") or "")
 
 
+MILL = (
+    "The mill at Orne ground rye for a hundred years. In the spring of 1911 a carter drove stones over the sluice. "
+    "The sluice cracked and let the water past the wheel. The wheel of the mill stopped in June. The miller did not "
+    "sell the house. Eva bought a goat because the milk was dear."
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why did the wheel of the mill stop in June?",
+        "How come the wheel of the mill stopped in June?",
+        "What caused the wheel of the mill to stop in June?",
+    ],
+)
+def test_a_question_for_an_unnamed_reason_is_answered_by_what_stands_around_the_event(question: str) -> None:
+    told = answer(MILL, question) or ""
+    assert "a carter drove stones over the sluice. The sluice cracked" in told
+    assert "The wheel of the mill stopped in June." in told
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why did the wheel of the mill burn in May?",
+        "Why did the miller not buy the sluice?",
+        "Why did Eva sell a goat?",
+        "Why did Tom buy a goat?",
+        "What caused June?",
+    ],
+)
+def test_no_reason_is_composed_for_what_was_not_told_or_has_a_reason(question: str) -> None:
+    assert answer(MILL, question) is None
+
+
 def test_the_third_sentence_after_the_event_belongs_to_it_and_the_fourth_does_not() -> None:
     text = "The kiln cracked on Monday. Rain fell all week. Nobody had wood. Ola closed her shop. A fair came."
     told = answer(text, "Trace what happened after the kiln cracked.") or ""
     assert "Ola closed her shop." in told
     assert "A fair came." not in told
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind"),
+    [
+        ("How come the bell cracked?", "reason"),
+        ("What led to the fire?", "reason"),
+    ],
+)
+def test_a_request_is_recognised(request_: str, kind: str) -> None:
+    request = request_of(request_)
+    assert request is not None
+    assert request.kind == kind

@@ -7,7 +7,7 @@ from typing import Literal
 
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words.lexicon import listed, pattern
-from mrpvm.english.words.reading import is_past, sense
+from mrpvm.english.words.reading import denies, is_past, sense
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
 
@@ -42,6 +42,7 @@ class Request:
     `things` are the names of the compared things, or the two ends of a chain. `is_ordered` is true for an imperative
     ("Explain why ...") and false for a question that one sentence may answer ("Why ...?"). `is_of_told` asks for
     statements of the conversation and not of documents, `is_of_asker` for the asker's statements about himself.
+    `denies` is true if the request contains a negation ("Why did he not come?").
     """
 
     kind: Kind
@@ -52,6 +53,12 @@ class Request:
     is_ordered: bool = True
     is_of_told: bool = False
     is_of_asker: bool = False
+    denies: bool = False
+
+    @property
+    def takes_several(self) -> bool:
+        """Return whether several sentences that stand together may be needed."""
+        return self.is_ordered or self.kind == "reason"
 
 
 def request_of(text: str) -> Request | None:
@@ -66,7 +73,7 @@ def request_of(text: str) -> Request | None:
     if request is None:
         return None
     names = _names(wording) & request.wanted.union(*map(senses_of, request.things))
-    return replace(request, names=names, sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
+    return replace(request, names=names, denies=denies(wording), sentences=min(number, _ASKED_MAX) or SENTENCES_MAX)
 
 
 def _number(text: str) -> int:

@@ -178,7 +178,7 @@ def _with_surroundings(
     A request for a summary without a topic takes the newest units, one about the conversation the session's own units.
     """
     requested = request_of(intent.target)
-    if requested is None or not requested.is_ordered:
+    if requested is None or not requested.takes_several:
         return chosen
     takes_all = requested.kind == "summary" and not requested.wanted
     sources = {entry.unit.source_id for entry in chosen.entries}

@@ -11,9 +11,11 @@ from math import log
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.requests import Kind, Request, senses_of
+from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.words.lexicon import pattern
+from mrpvm.english.words.reading import denies
 
 _FACTS_MAX = 6
 """The most facts in a chain of relations."""
@@ -32,6 +34,10 @@ _LEAST_STRENGTH = 0.34
 _TITLE_WORDS = 6
 _GOES_ON = pattern("composing.goes_on")
 """The beginning of a statement that continues the one before it."""
+_HAS_REASON = pattern("composing.has_reason")
+"""What joins a reason to its statement: "because"."""
+_ANSWERED, _TOLD = 0.5, 0.75
+"""The least share of a question's words that a statement with a reason has to answer it, and one to tell its event."""
 _FIRST_PERSON = pattern("composing.first_person")
 
 
@@ -162,7 +168,7 @@ def _found(request: Request, text: _Text) -> list[Statement]:
         return items
     if request.kind in ("reason", "chain") and (path := _path(request.wanted, text)):
         return path
-    if not request.is_ordered:
+    if not request.is_ordered and not (request.kind == "reason" and _is_told(request, text)):
         return []
     sources = [source for source in _closest_sources(request, text) if _is_known(request, text, source)]
     return text.statements_at(_connected(request, text, sources))
@@ -222,6 +228,26 @@ def _is_known(request: Request, text: _Text, source: Sequence[int]) -> bool:
     known, plain = request.wanted & text.words_at(source), request.wanted - request.names
     least = _LEAST_KNOWN_OF_SUMMARY if request.kind == "summary" else _LEAST_KNOWN
     return request.names <= known and (not plain or len(plain & known) / len(plain) > least)
+
+
+def _is_told(request: Request, text: _Text) -> bool:
+    """Return whether a document tells the event whose reason is asked for without joining a reason to it.
+
+    If a statement about it has a reason, the rules for single statements decide.
+    """
+    if len(request.wanted) < 2:
+        return False
+    shares = {
+        place: len(request.wanted & said) / len(request.wanted)
+        for place, said in enumerate(text.said)
+        if text.items[place].is_of_document and text.items[place].entry.unit.unit_type != UTTERANCE
+    }
+    if any(share >= _ANSWERED and _HAS_REASON.search(text.items[place].text) for place, share in shares.items()):
+        return False
+    return any(
+        share >= _TOLD and request.names <= text.said[place] and (not request.denies or denies(text.items[place].text))
+        for place, share in shares.items()
+    )
 
 
 def _spread(anchors: Mapping[int, float], text: _Text, places: frozenset[int]) -> dict[int, float]:
