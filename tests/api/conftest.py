@@ -188,7 +188,7 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 
 
 @pytest.fixture
-def known_keys(settings: Settings) -> None:
+def known_keys(settings: Settings, project: Project) -> None:
     """Keep API keys cached for the whole test, however slow the machine is."""
     settings.MRPVM_KEY_CACHE_SECONDS = 3_600.0
     forget_keys()  # those that another fixture's request cached, for a second
