@@ -1,14 +1,15 @@
 """HTML as Markdown text: what a reader sees of the page, its headings kept as headings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from mrpvm.errors import Unreadable
 from mrpvm.sources.documents.document import Document
 from mrpvm.sources.documents.plain import charset_in, decoded
-from mrpvm.sources.documents.tables import Rows, table_text
+from mrpvm.sources.documents.tables import table_text
 
 _NAME = re.compile(r"\w+")
 _UNSEEN = _NAME.findall("script style noscript template svg math iframe object nav select textarea")
@@ -21,6 +22,7 @@ _BLOCKS = frozenset(
 _HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### "}
 _SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"(?<![ \t])[ \t]+\n"), re.compile(r"\n (?=\S)")
 _GAP = re.compile(r"\n{3,}")
+_SPANS = frozenset(("colspan", "rowspan"))
 _META_CHARS = 1_024
 _NESTED = 1_000
 """Elements inside each other; deeper ones are no text that anybody wrote."""
@@ -44,51 +46,88 @@ def read_html(data: bytes, declared: str | None = None) -> Document:
     return Document(text=text, is_markdown=True, author=named[:200] or None)
 
 
+@dataclass(slots=True)
+class _Cell:
+    """A cell of a table, and where its text begins and ends among the parts of the page's text."""
+
+    tag: str
+    start: int
+    end: int = 0
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table that is being read. It is of data unless it holds another table, or cells of several rows or columns."""
+
+    start: int
+    rows: list[list[_Cell]] = field(default_factory=list)
+    caption: _Cell | None = None
+    is_of_data: bool = True
+
+    def begin(self, tag: str, place: int) -> None:
+        """Take note of a row, a cell or a caption that begins."""
+        if tag == "tr":
+            self.rows.append([])
+        elif tag == "caption":
+            self.caption = _Cell(tag, place)
+        elif tag in ("td", "th") and self.rows:
+            self.rows[-1].append(_Cell(tag, place))
+
+    def end(self, tag: str, place: int) -> None:
+        """Take note of a cell or a caption that ends."""
+        if tag == "caption" and self.caption:
+            self.caption.end = place
+        elif tag in ("td", "th") and self.rows and self.rows[-1]:
+            self.rows[-1][-1].end = place
+
+    def text(self, parts: Sequence[str]) -> str | None:
+        """Return the table as Markdown below its caption; None for one that only lays out the page.
+
+        Its first row has headings alone, or each of its rows is a heading with one value: then the head is empty.
+        """
+        rows = [row for row in self.rows if row]
+        if not self.is_of_data or not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+            return None
+        texts = [[_line("".join(parts[cell.start : cell.end])) for cell in row] for row in rows]
+        if not (len(rows) > 1 and all(cell.tag == "th" for cell in rows[0])):
+            if not all([cell.tag for cell in row] == ["th", "td"] for row in rows):
+                return None
+            texts = [["", ""], *texts]
+        caption = _line("".join(parts[self.caption.start : self.caption.end])) if self.caption else ""
+        return f"\n\n{caption}\n\n{table_text(texts)}\n\n"
+
+
 def _text_of(body: LexborNode) -> str:
     parts: list[str] = []
+    tables: list[_Table] = []
     fence_depth = 0
-    passed: int | None = None
     for node, is_end in _walk(body):
         tag = str(node.tag)
-        if passed is not None:
-            passed = None if is_end and node.mem_id == passed else passed
-        elif tag == "table" and not is_end and (rows := _rows_of(node)):
-            caption = node.css_first("caption")
-            parts.append(f"\n\n{_line(caption.text()) if caption else ''}\n\n{table_text(rows)}\n\n")
-            passed = node.mem_id
-        elif tag == "-text":
+        if tag == "-text":
             said = node.text(deep=False)
             parts.append(said if fence_depth else _SPACE.sub(" ", said))
-        elif tag == "pre":
+            continue
+        if tag == "table" and is_end:
+            table = tables.pop()
+            if (text := table.text(parts)) is not None:
+                parts[table.start :] = [text]
+                continue
+        elif tag == "table":
+            if tables:
+                tables[-1].is_of_data = False
+            tables.append(_Table(len(parts)))
+        elif tables and is_end:
+            tables[-1].end(tag, len(parts))
+        elif tables:
+            tables[-1].begin(tag, len(parts))
+            tables[-1].is_of_data &= _SPANS.isdisjoint(node.attributes)
+        if tag == "pre":
             fence_depth += -1 if is_end else 1
             parts.append("\n```\n\n" if is_end else "\n\n```\n")
         else:
             parts.append(_mark(tag, is_end))
     text = _TRAILING.sub("\n", "".join(parts))
     return _GAP.sub("\n\n", _LEADING.sub("\n", text)).strip()
-
-
-def _rows_of(table: LexborNode) -> Rows | None:
-    """Return the rows of a table of data, the head first; None for one that only lays out the page.
-
-    Its first row has headings alone, or each of its rows is a heading with one value: then the head is empty.
-    """
-    rows = [
-        [cell for cell in row.iter() if cell.tag in ("td", "th")] for row in table.css("tr") if row.css_first("td, th")
-    ]
-    cells = [cell for row in rows for cell in row]
-    is_regular = len(rows) > 0 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
-    if (
-        not is_regular
-        or len(table.css("table")) > 1
-        or any(not {"colspan", "rowspan"}.isdisjoint(cell.attributes) for cell in cells)
-    ):
-        return None
-    texts = [[_line(cell.text(separator=" ")) for cell in row] for row in rows]
-    if len(rows) > 1 and all(cell.tag == "th" for cell in rows[0]):
-        return texts
-    is_labelled = len(rows[0]) == 2 and all((row[0].tag, row[1].tag) == ("th", "td") for row in rows)
-    return [["", ""], *texts] if is_labelled else None
 
 
 def _mark(tag: str, is_end: bool) -> str:
