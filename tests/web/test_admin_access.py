@@ -232,3 +232,15 @@ def test_a_deleted_user_loses_logins_and_nothing_else(operators: Client) -> None
     assert not LoginLink.objects.exists()
     assert not Membership.objects.exists()
     assert (Session.objects.count(), ApiKey.objects.count(), KnowledgeBase.objects.count()) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(("role", "pages"), [(None, 0), (Role.VIEWER, 6), (Role.EDITOR, 6), (Role.ADMIN, 11)])
+def test_the_index_links_only_pages_that_open(
+    staff: Callable[..., Client], project: Project, role: Role | None, pages: int
+) -> None:
+    client = staff(*Permission.objects.filter(codename__startswith="view_").values_list("codename", flat=True))
+    if role:
+        Membership.objects.create(project=project, user=User.objects.get(username="member"), role=role)
+    index = parsed(client.get(reverse("admin:index")).text)
+    links = [link.attributes["href"] for link in index.css("td a[aria-describedby]") if link.text() == "Page"]
+    assert [client.get(link).status_code for link in links] == [200] * pages

@@ -30,6 +30,7 @@ from sessions_app.models import (
     LoginLink,
     Membership,
     Message,
+    Project,
     Session,
     TurnEvents,
 )
@@ -66,7 +67,8 @@ def index_rows(page: str) -> dict[str, list[list[str]]]:
     }
 
 
-def test_the_index_groups_every_model_and_counts_its_rows(operators: Client) -> None:
+def test_the_index_groups_every_model_and_counts_its_rows(operator: User, operators: Client, project: Project) -> None:
+    Membership.objects.create(project=project, user=operator)
     add_rows_of_every_kind(3)
     subjects = index_rows(operators.get(reverse("admin:index")).text)
     assert list(subjects) == ["Conversations", "Knowledge", "Explainability", "Access", "Storage internals"]

@@ -13,8 +13,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.text import slugify
 
 from sessions_app import models
-
-# Of a larger table only this many rows are counted.
+from sessions_app.queries.settings.projects import is_at_least, membership_of
 
 SUBJECTS: dict[str, tuple[type[Model], ...]] = {
     "Conversations": (models.Session, models.Message, models.ContextUnit, models.SessionMemory),
@@ -58,19 +57,19 @@ SUBJECTS: dict[str, tuple[type[Model], ...]] = {
 }
 OTHERS = "Storage internals"
 
-# The page of a model's rows: the name of its address.
-PAGES: dict[type[Model], str] = {
-    models.Session: "sessions",
-    models.KnowledgeBase: "knowledge",
-    models.ExplainabilityTurn: "turns",
-    models.Experiment: "experiments",
-    models.Forgetting: "forget",
-    models.PluginStatistics: "plugins",
-    models.ApiKey: "api-keys",
-    models.ModelRoles: "settings",
-    models.AuditEntry: "audit",
-    models.StorageSample: "storage",
-    models.Membership: "members",
+# The page of a model's rows: the name of its address, and the role that it needs.
+PAGES: dict[type[Model], tuple[str, str]] = {
+    models.Session: ("sessions", "viewer"),
+    models.KnowledgeBase: ("knowledge", "viewer"),
+    models.ExplainabilityTurn: ("turns", "viewer"),
+    models.Experiment: ("experiments", "viewer"),
+    models.Forgetting: ("forget", "admin"),
+    models.PluginStatistics: ("plugins", "viewer"),
+    models.ApiKey: ("api-keys", "admin"),
+    models.ModelRoles: ("settings", "viewer"),
+    models.AuditEntry: ("audit", "admin"),
+    models.StorageSample: ("storage", "admin"),
+    models.Membership: ("members", "admin"),
 }
 
 
@@ -87,10 +86,13 @@ def models_by_subject(request: HttpRequest, app_label: str | None = None) -> lis
     for name, members in SUBJECTS.items():
         subjects.append((name, [entries.pop(model) for model in members if model in entries]))
     subjects.append((OTHERS, list(entries.values())))
+    membership = membership_of(request.user)
     for _, listed in subjects:
         for entry in listed:
             entry["count"] = SimpleLazyObject(partial(row_count, request, entry["model"]))
-            entry["page_url"] = reverse(PAGES[entry["model"]]) if entry["model"] in PAGES else None
+            page, needed = PAGES.get(entry["model"], ("", ""))
+            may_open = page and membership and is_at_least(membership.role, needed)
+            entry["page_url"] = reverse(page) if may_open else None
     index = reverse("admin:index")
     return [
         {"name": name, "app_label": slugify(name), "app_url": f"{index}#{slugify(name)}", "models": listed}
