@@ -130,3 +130,10 @@ def test_what_cannot_be_replayed_says_why(editor: Caller, address: str) -> None:
     answer = editor.post(f"{address}/replay")
     told = answer.json()["error"]
     assert (answer.status_code, told["code"], told["details"]["missing"]) == (409, "NOT_REPLAYABLE", "view")
+
+
+def test_an_error_names_which_of_the_trials_is_wrong(editor: Caller, talked: Session) -> None:
+    body = {"session_id": talked.session_id, "trials": [{}, {"deliberation_level": 9}]}
+    answer = editor.post("/api/experiments", body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith("trials.1.deliberation_level: ")

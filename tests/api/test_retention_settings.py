@@ -57,11 +57,24 @@ def test_removing_is_stopped_and_started(project: Project, caller: Callable[...,
     assert admin.post(f"{RETENTION}/start").json()["run"]["status"] == "waiting"
 
 
-@pytest.mark.parametrize("days", [{"coffee": 1}, {"traces": -1}, {"traces": "soon"}, {"traces": 99_999}, 7])
-def test_rules_that_cannot_be_are_refused(project: Project, caller: Callable[..., Caller], days: object) -> None:
+@pytest.mark.parametrize(
+    ("days", "place"),
+    [
+        ({"coffee": 1}, ""),
+        ({"audit": 7, "traces": -1}, "days.traces: "),
+        ({"traces": "soon"}, "days.traces: "),
+        ({"traces": 99_999}, "days.traces: "),
+        (7, "days: "),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(
+    project: Project, caller: Callable[..., Caller], days: object, place: str
+) -> None:
     admin = caller("admin")
     answer = admin.patch(RETENTION, {"days": days})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "INVALID_INPUT")
+    assert error["message"].startswith(place)
     assert not any(rule["is_chosen"] for rule in admin.get(RETENTION).json()["kinds"])
 
 

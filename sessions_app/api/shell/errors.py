@@ -1,7 +1,7 @@
 """The one error shape and the one table from code to status."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, PermissionDenied
@@ -188,10 +188,22 @@ def _framework_error(error: Exception) -> tuple[str, str, Mapping[str, Any]]:
 def _field_errors(detail: Any) -> tuple[str, Mapping[str, Any]]:
     """Return one sentence and, per field, all that is wrong with it."""
     fields = detail if isinstance(detail, dict) else {"body": detail}
-    name, first = next(iter(fields.items()))
-    while isinstance(first, dict | list) and first:
-        first = next(iter(first.values())) if isinstance(first, dict) else first[0]
-    return str(first) if name == api_settings.NON_FIELD_ERRORS_KEY else f"{name}: {first}", {"fields": fields}
+    path, first = next(_errors_by_path(fields))
+    return f"{'.'.join(path)}: {first}" if path else first, {"fields": fields}
+
+
+def _errors_by_path(detail: Any, *path: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each error with its path: names of fields, keys, and positions in a list of objects."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _errors_by_path(
+                inner, *path, *([] if name == api_settings.NON_FIELD_ERRORS_KEY else [str(name)])
+            )
+    elif isinstance(detail, list):
+        for position, inner in enumerate(detail):
+            yield from _errors_by_path(inner, *path, *([str(position)] if isinstance(inner, dict) else []))
+    else:
+        yield path, str(detail)
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
