@@ -48,12 +48,19 @@ def main() -> None:
 
 
 def run(utility: ManagementUtility) -> None:
-    """Run a command. A database that is not there, not the server's or damaged is one line on standard error."""
+    """Run a command. A database that is not there, not the server's or damaged is one line on standard error.
+
+    A reader of the output that is gone, as after `| head`, ends the command without a message, with exit code 1.
+    """
     os.umask(0o077)  # what a command writes holds conversations, which are read through the server
     gc.disable()  # until everything is imported, see sessions_app/apps.py
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     try:
         utility.execute()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes it again at exit
+        raise SystemExit(1) from None
     except DatabaseError as error:
         # These can be imported only once Django is set up.
         from sessions_app.management.server import unusable_database
