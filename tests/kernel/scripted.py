@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -65,7 +66,7 @@ class Scripted:
         self.asked.append(request)
         reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, Exception):
-            raise reply
+            raise copy(reply)  # one that is raised again keeps the traceback of each time before
         return reply(request, context) if callable(reply) else reply
 
     detect = retrieve = solve = validate = plan = _reply
