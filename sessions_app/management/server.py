@@ -1,6 +1,7 @@
 """The server process: its socket, its claim on the database, and how it stops."""
 
 import asyncio
+import ctypes
 import errno
 import gc
 import os
@@ -25,9 +26,11 @@ LAST_WORDS_SECONDS = 0.1
 END_SECONDS = 0.3
 HIGHEST_PORT = 65_535
 
-
 COLLECTED_AFTER_OBJECTS = 10_000
 """A turn of a long session holds thousands of objects until it ends; by default the collector would traverse them."""
+
+ALLOCATION_ARENAS = 2
+_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 class CannotStart(Exception):
@@ -72,6 +75,18 @@ class Server(uvicorn.Server):
         end = threading.Timer(self._grace_seconds + END_SECONDS, os._exit, args=(0,))
         end.daemon = True
         end.start()
+
+
+def limit_arenas() -> None:
+    """Limit the memory pools of glibc, by default eight a core; to be called before threads start.
+
+    Memory that a thread has freed stays with its pool. One Python thread runs at a time, so that more pools hold more
+    and save nothing: after 150 messages of 8,000 characters the process has grown by 20 MB with two, by 36 without.
+    Another C library is left as it is.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_ARENA_MAX, ALLOCATION_ARENAS)
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -21,6 +21,7 @@ from sessions_app.management.claim import DatabaseClaim, DatabaseIsServed
 from sessions_app.management.server import (
     CannotStart,
     check_layer,
+    limit_arenas,
     listening_socket,
     run_server,
     starting_local_model,
@@ -48,6 +49,7 @@ class Command(BaseCommand):
 
         Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
         """
+        limit_arenas()
         self._check(ENVIRONMENT_TAG)
         local_model: LocalModel | None = None
         try:
