@@ -1,10 +1,11 @@
 """Helpers for tests of the pages: members, rows, turns of scripted plugins, and a strict parser of HTML."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from itertools import count
 from typing import Any
 
 import pytest
@@ -58,14 +59,28 @@ def admin_of_another_project() -> Client:
 
 def add_turns(session: Session, how_many: int, status: str = "succeeded") -> list[ExplainabilityTurn]:
     """Store ended turns with messages, units, a ledger and a graph, without running them."""
-    return [_add_turn(session, status) for _ in range(how_many)]
-
-
-def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
-    session.turn_sequence += 1
-    number = session.turn_sequence
     failed = status not in ("succeeded", "running")
-    turn = ExplainabilityTurn.objects.create(
+    numbers = range(session.turn_sequence + 1, session.turn_sequence + how_many + 1)
+    turns = ExplainabilityTurn.objects.bulk_create(_new_turn(session, number, status, failed) for number in numbers)
+    session.turn_sequence += how_many
+    if not failed:
+        _add_what_is_kept(session, turns)
+    UnitEvent.objects.bulk_create(
+        UnitEvent(
+            session=session, turn=turn, unit_id=_unit_id(turn), step=step, text=f"Fact {turn.turn_index}.", rank=1,
+            score=0.5,
+        )
+        for turn in turns
+        for step in ("staged", "offered", "selected", "cited")
+    )  # fmt: skip
+    events = list(recorded_turn())
+    TurnEvents.objects.bulk_create(TurnEvents(turn=turn, first_sequence=0, events=events) for turn in turns)
+    session.save()
+    return turns
+
+
+def _new_turn(session: Session, number: int, status: str, failed: bool) -> ExplainabilityTurn:
+    turn = ExplainabilityTurn(
         session=session,
         turn_index=number,
         status=status,
@@ -77,23 +92,29 @@ def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
         finished_at=timezone.now(),
         error={"code": "VALIDATION_REJECTED", "message": f"Refused {number}.", "details": {}} if failed else None,
     )
-    unit_id = f"unit-{session.pk}-{number}"
-    if not failed:
-        for place, role in enumerate(("user", "assistant"), start=session.message_sequence + 1):
-            Message.objects.create(session=session, turn=turn, sequence=place, role=role, content=f"{role} {number}")
-        session.message_sequence += 2
-        value = make_unit(unit_id, f"Fact {number}.", source_id="session", chunk_id="session::turn")
-        ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
-        session.unit_count += 1
-    for step in ("staged", "offered", "selected", "cited"):
-        UnitEvent.objects.create(
-            session=session, turn=turn, unit_id=unit_id, step=step, text=f"Fact {number}.", rank=1, score=0.5
-        )
-    TurnEvents.objects.create(turn=turn, first_sequence=0, events=list(recorded_turn()))
-    turn.unit_changes = {"discarded": [unit_id]} if failed else {"added": [unit_id]}
-    turn.save()
-    session.save()
+    turn.unit_changes = {"discarded" if failed else "added": [_unit_id(turn)]}
     return turn
+
+
+def _unit_id(turn: ExplainabilityTurn) -> str:
+    return f"unit-{turn.session_id}-{turn.turn_index}"
+
+
+def _add_what_is_kept(session: Session, turns: Sequence[ExplainabilityTurn]) -> None:
+    """Store the messages and units of turns that succeeded or run."""
+    places = count(session.message_sequence + 1)
+    Message.objects.bulk_create(
+        Message(session=session, turn=turn, sequence=next(places), role=role, content=f"{role} {turn.turn_index}")
+        for turn in turns
+        for role in ("user", "assistant")
+    )
+    session.message_sequence += 2 * len(turns)
+    units = []
+    for turn in turns:
+        value = make_unit(_unit_id(turn), f"Fact {turn.turn_index}.", source_id="session", chunk_id="session::turn")
+        units.append(ContextUnit.from_value(value, session=session, turn=turn, state="committed"))
+    ContextUnit.objects.bulk_create(units)
+    session.unit_count += len(turns)
 
 
 @cache
