@@ -109,16 +109,13 @@ def lose_postings(session: Session) -> None:
     ],
 )
 def test_what_can_be_mended_is_found_and_mended(talked: Session, harm: Callable[[Session], None], check: str) -> None:
-    assert found() == []
     harm(talked)
-    assert found() == [check]
     assert f"{check}: " in doctor()
     assert found() == [check], "without --mend nothing is changed"
     said = doctor("--mend")
     assert "mended: " in said
     assert "Everything that was found is mended." in said
     assert found() == []
-    assert "No problem was found." in doctor()
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL checks foreign keys when they are written")
@@ -142,7 +139,7 @@ def test_a_lost_index_is_written_again(talked: Session) -> None:
     assert "run reindex" in left
     assert left.endswith("1 finding left."), "what waits for another command is not to be mended again"
     call_command("reindex", stdout=StringIO())
-    assert found() == []
+    assert "No problem was found." in doctor()
 
 
 def test_a_lost_message_is_told_and_a_removed_one_is_none(talked: Session) -> None:
