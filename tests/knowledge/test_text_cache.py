@@ -98,6 +98,33 @@ def test_threads_share_a_cache(group: CacheGroup) -> None:
     assert sum(size for _, size in parse._results.values()) == group.held_bytes <= 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class Clause:
+    words: tuple[str, ...]
+    outer: "Clause | None"
+
+
+def test_what_is_held_in_two_places_counts_once() -> None:
+    outer = Clause(("some", "words"), None)
+    once = deep_size((outer,))
+    assert deep_size((outer, outer)) - once < 16
+    assert deep_size((outer, Clause(tuple("ab"), None))) - once > 60
+
+
+def test_estimated_sizes_add_up_to_about_the_measured_ones(group: CacheGroup) -> None:
+    texts = [" ".join(f"word{place * number}" for place in range(3 + number % 20)) for number in range(900)]
+    group.max_bytes = 10_000_000
+    parse = TextCache(lambda text: Parsed(tuple(text.split())), group, measured_one_in=16)
+    for text in texts:
+        parse(text)
+    estimated = group.held_bytes
+    parse.cache_clear()
+    parse = TextCache(lambda text: Parsed(tuple(text.split())), group)
+    for text in texts:
+        parse(text)
+    assert 0.85 * group.held_bytes < estimated < 1.15 * group.held_bytes
+
+
 @given(st.text(max_size=50), st.lists(st.text(max_size=20)))
 def test_the_size_of_a_value_is_at_least_that_of_its_texts(text: str, words: list[str]) -> None:
     assert deep_size(Parsed((text, *words))) >= sum(len(part) for part in {text, *words})

@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import Stemmer
@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(_words(text))
 
 
-@TextCache  # cached: a turn needs the words of its message, its evidence and its plugins many times
+@partial(TextCache, measured_one_in=16)  # a turn needs the words of its message, evidence and plugins many times
 def _words(text: str) -> tuple[str, ...]:
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
     stripped = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))

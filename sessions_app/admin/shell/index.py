@@ -86,7 +86,7 @@ def models_by_subject(request: HttpRequest, app_label: str | None = None) -> lis
     for name, members in SUBJECTS.items():
         subjects.append((name, [entries.pop(model) for model in members if model in entries]))
     subjects.append((OTHERS, list(entries.values())))
-    membership = membership_of(request.user)
+    membership = membership_of(request.user) if request.user.is_authenticated else None
     for _, listed in subjects:
         for entry in listed:
             entry["count"] = SimpleLazyObject(partial(row_count, request, entry["model"]))
