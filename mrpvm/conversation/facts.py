@@ -12,7 +12,7 @@ _FACT = re.compile(
     """,
     re.VERBOSE,
 )
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*|^[\"'(]\s*)$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s{0,2}|^[\"'(]\s{0,2})$")
 _NO_NAME = frozenset(
     """I I'm I'll I've I'd You He She It We They The A An This That These Those My Your His Her Its Our Their What
     Who Whom Whose Which When Where Why How Is Are Was Were Do Does Did Can Could Will Would Should May Might Must
