@@ -1,5 +1,6 @@
 """A database can be used only by versions of the server that know its tables."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from sessions_app.management.server import CannotStart
 from sessions_app.management.versions import check_version
 from sessions_app.models import DatabaseVersion
 from sessions_app.queries.versions import latest_migration
-from tests.server import ServerProcess
+from tests.house.conftest import CommandLine
 
 pytestmark = pytest.mark.django_db
 
@@ -46,17 +47,11 @@ def test_a_version_is_noted_once() -> None:
     assert DatabaseVersion.objects.filter(version="1.0").count() == 1
 
 
-def test_the_start_says_so_in_one_line(tmp_path: Path, own_services: dict[str, str]) -> None:
-    change = (
-        "from django.db import connection; from django.db.migrations.recorder import MigrationRecorder;"
-        "MigrationRecorder(connection).record_applied('sessions_app', '9999_future');"
-        "from sessions_app.actions.versions import record_version; from django.conf import settings;"
-        "record_version(settings.MRPVM_VERSION)"
-    )
-    server = ServerProcess(tmp_path, **own_services)
-    code, output = server.manage("shell", "-c", change)
-    assert code == 0, output
-    code, output = server.refused()
+def test_the_start_says_so_in_one_line(commands: CommandLine, migrated_data: Callable[..., Path]) -> None:
+    commands.use(migrated_data("newer"))
+    MigrationRecorder(connection).record_applied("sessions_app", "9999_future")
+    record_version(settings.MRPVM_VERSION)
+    code, output = commands.run("serve", "--port", "0")
     assert code == 1
     assert len(output.splitlines()) == 1
     assert f"mrpvm {settings.MRPVM_VERSION} has changed this database (sessions_app.9999_future)" in output
