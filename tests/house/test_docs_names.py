@@ -1,18 +1,17 @@
 """Names in the documentation exist, its links have targets, and its examples run."""
 
-import os
 import re
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mrpvm.testing import check_plugin
+from sessions_app.actions.settings.api_keys import ensure_key
+from sessions_app.models import Project
 from tests.house.pages import PAGES, ROOT, blocks, page, relative
-from tests.server import ServerProcess
+from tests.live import LiveServer
 
 KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
 EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
@@ -81,22 +80,30 @@ def test_the_example_plugin_keeps_its_contract() -> None:
         names[name]()
 
 
-def run_example(command: list[str], environment: dict[str, str]) -> str:
+def run_python(source: str, captured: pytest.CaptureFixture[str]) -> str:
     """Run an example, which must not fail; return its output."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    captured.readouterr()
+    exec(compile(source, "<example>", "exec"), {"__name__": "__main__"})  # noqa: S102  the repository's own page
+    return captured.readouterr().out
+
+
+def run_shell(source: str) -> str:
+    """Run an example, which must not fail; return its output."""
+    done = subprocess.run(["sh", "-c", source], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_the_calls_of_the_pages_work_as_they_stand(migrated_data: Callable[..., Path]) -> None:
-    with ServerProcess(migrated_data(), MRPVM_API_KEY=KEY) as server:
-        environment = {"PATH": os.environ["PATH"], "MRPVM_API_KEY": KEY}
-        for name in ("README.md", "docs/api.md"):
-            for example in blocks(name, "python"):
-                printed = run_example([sys.executable, "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
-                assert ("turn.committed" if "/live/" in example else "My dog is called Rex. [1]") in printed
-            for example in (block for block in blocks(name, "sh") if block.startswith("curl")):
-                printed = run_example(["sh", "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
-                assert "Noted: My " in printed or '"unitCount":' in printed
-                assert '"code":' not in printed
-        server.stop()
+def test_the_calls_of_the_pages_work_as_they_stand(
+    live_asgi: LiveServer, live_project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ensure_key(live_project, "From MRPVM_API_KEY", KEY, "admin")
+    monkeypatch.setenv("MRPVM_API_KEY", KEY)
+    for name in ("README.md", "docs/api.md"):
+        for example in blocks(name, "python"):
+            printed = run_python(example.replace(EXAMPLE_ADDRESS, live_asgi.url), capsys)
+            assert ("turn.committed" if "/live/" in example else "My dog is called Rex. [1]") in printed
+        for example in (block for block in blocks(name, "sh") if block.startswith("curl")):
+            printed = run_shell(example.replace(EXAMPLE_ADDRESS, live_asgi.url))
+            assert "Noted: My " in printed or '"unitCount":' in printed
+            assert '"code":' not in printed

@@ -37,9 +37,12 @@ def test_input_that_nobody_reads_is_no_error() -> None:
 
 
 def test_a_hanging_process_is_killed_with_its_children() -> None:
-    ended = run(FORKS + "time.sleep(600)", timeout_ms=5_000)
-    assert (ended.outcome, ended.exit_code) == ("timed-out", None)
-    pids = [int(line) for line in ended.output.split()]
+    pids: list[int] = []
+    for timeout_ms in (200, 5_000):  # longer where a busy machine had not started both children
+        if len(pids) < 2:
+            ended = run(FORKS + "time.sleep(600)", timeout_ms=timeout_ms)
+            assert (ended.outcome, ended.exit_code) == ("timed-out", None)
+            pids = [int(line) for line in ended.output.split()]
     assert len(pids) == 2
     assert all(is_gone(pid) for pid in pids)
 
