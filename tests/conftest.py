@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from time import time
 
+import django
 import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 
@@ -26,6 +27,7 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import ListeningRetriever
+from tests.command_line import CommandLine
 from tests.configured_model import acting
 from tests.live import LiveServer, wait_for_requests, wait_for_streams
 from tests.llm.provider import KEY, Provider, say
@@ -221,6 +223,28 @@ def own_services(migrated_data: Callable[..., Path], shared_directory: Path) -> 
     redis = {"REDIS_URL": os.environ["REDIS_URL"]} if "REDIS_URL" in os.environ else {}
     with new_database(shared_directory, address) as url:
         yield {"DATABASE_URL": url, **redis}
+
+
+@pytest.fixture
+def commands(
+    tmp_path: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[CommandLine]:
+    """Return the command line on an empty `tmp_path`; what it changes in the process is as before afterwards."""
+    monkeypatch.setattr(django, "setup", lambda: None)
+    monkeypatch.setattr(gc, "disable", lambda: None)
+    mask, before = os.umask(0), connections["default"]
+    os.umask(mask)
+    with django_db_blocker.unblock():
+        command_line = CommandLine(settings, monkeypatch, capsys)
+        command_line.use(tmp_path)
+        yield command_line
+        connections["default"].close()
+    connections["default"] = before
+    os.umask(mask)
 
 
 @pytest.fixture

@@ -23,9 +23,8 @@ from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
 from sessions_app.management.backups import BackupError, BackupManifest, verified
 from sessions_app.models import AuditEntry
+from tests.command_line import CommandLine
 from tests.server import ServerProcess
-
-LAST_ENTRY = "entry = AuditEntry.objects.first(); print(entry.kind, entry.actor, entry.subject)"
 
 
 def ask(server: ServerProcess, key: str, message: str, session_id: str | None = None) -> tuple[str, str]:
@@ -50,30 +49,36 @@ def rewritten(file: Path, target: Path, **changes: str) -> Path:
     return target
 
 
-def test_conversations_go_on_after_a_restore(tmp_path: Path, own_services: dict[str, str]) -> None:
+def test_conversations_go_on_after_a_restore(
+    commands: CommandLine, tmp_path: Path, own_services: dict[str, str], settings: Settings
+) -> None:
     data, file = tmp_path, tmp_path / "backup.zip"
+    commands.use(data, **own_services)
     with ServerProcess(data, **own_services) as server:
         key = server.api_key
         assert key
         session_id, _ = ask(server, key, "My dog is called Rex.")
         (data / "workspace" / "default").mkdir(parents=True, exist_ok=True)
         (data / "workspace" / "default" / "note.txt").write_text("kept")
-        code, output = server.manage("backup", str(file), "--with-secret-key")
+        settings.SECRET_KEY = (data / "secret_key").read_text()
+        code, output = commands.run("backup", str(file), "--with-secret-key")
         assert code == 0, output
         ask(server, key, "My dog is called Max now.", session_id)
-        code, output = server.manage("restore", str(file))
+        code, output = commands.run("restore", str(file))
         assert code == 1
         assert "serves it already. Stop the server, with all of its processes, then restore again." in output
         server.stop()
     (data / "workspace" / "default" / "note.txt").write_text("changed")
-    server.environment["SECRET_KEY"] = "another key than the file's, " * 2
-    code, output = server.manage("restore", str(file), "--with-secret-key")
+    another = {"SECRET_KEY": "another key than the file's, " * 2}
+    commands.use(data, **own_services, **another)
+    code, output = commands.run("restore", str(file), "--with-secret-key")
     assert code == 0, output
     assert "the server uses the one in SECRET_KEY" in output
-    code, output = server.manage("shell", "-c", LAST_ENTRY)
-    assert output.strip().endswith(f"import.made server backup {file}")
+    entry = AuditEntry.objects.first()
+    assert entry is not None
+    assert (entry.kind, entry.actor, entry.subject) == ("import.made", "server", f"backup {file}")
     assert (data / "workspace" / "default" / "note.txt").read_text() == "kept"
-    with ServerProcess(data, **own_services) as again:
+    with ServerProcess(data, **own_services, **another) as again:
         assert again.api_key is None, "it is no first start"
         assert ask(again, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
         again.stop()

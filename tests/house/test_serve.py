@@ -28,7 +28,7 @@ from sessions_app.management.server import (
     listening_socket,
     unusable_database,
 )
-from tests.house.conftest import CommandLine
+from tests.command_line import CommandLine
 from tests.server import ServerProcess
 
 STOP_SECONDS = 2.0

@@ -13,7 +13,7 @@ from sessions_app.management.server import CannotStart
 from sessions_app.management.versions import check_version
 from sessions_app.models import DatabaseVersion
 from sessions_app.queries.versions import latest_migration
-from tests.house.conftest import CommandLine
+from tests.command_line import CommandLine
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,7 @@
 """A stored database of a version: created by a small conversation, and read by later versions."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ KEPT = Path(__file__).parent
 KEY = "mrp_" + "u" * 32
 TOLD, ASKED, ANSWER = "My dog is called Rex.", "What is my dog called?", "Rex"
 SOURCE, ASKED_OF_SOURCE, ANSWER_OF_SOURCE = "The valve V2 leaks oil.", "What does the valve V2 leak?", "oil"
+type Manage = Callable[..., tuple[int, str]]
 
 
 class Caller:
@@ -40,8 +42,12 @@ class Caller:
         return [session["session_id"] for session in self.http.get("/sessions").raise_for_status().json()["sessions"]]
 
 
-def make_database(data: Path, target: Path) -> Path:
-    """Create a server with a session, its fork and a base; return its backup `VERSION.zip` in the folder `target`."""
+def make_database(data: Path, target: Path, manage: Manage | None = None) -> Path:
+    """Create a server with a session, its fork and a base; return its backup `VERSION.zip` in the folder `target`.
+
+    Args:
+        manage: runs a command on the server's database; in a process of its own by default.
+    """
     with ServerProcess(data, MRPVM_API_KEY=KEY) as server:
         caller = Caller(server)
         first = caller.turn(TOLD)
@@ -52,7 +58,7 @@ def make_database(data: Path, target: Path) -> Path:
         assert ANSWER_OF_SOURCE in caller.say(ASKED_OF_SOURCE, session_id=session_id)
         assert ANSWER in caller.say(ASKED, previous_response_id=first["response_id"])
         kept = target / f"{MRPVM_VERSION}.zip"
-        code, output = server.manage("backup", str(kept))
+        code, output = (manage or server.manage)("backup", str(kept))
         assert code == 0, output
     shutil.rmtree(data)  # the backup is all that another machine has
     return kept

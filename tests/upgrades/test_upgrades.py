@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mrpvm.settings import MRPVM_VERSION
+from tests.command_line import CommandLine
 from tests.server import ServerProcess
 from tests.upgrades.kept import ANSWER, ANSWER_OF_SOURCE, ASKED, ASKED_OF_SOURCE, KEPT, KEY, Caller, make_database
 
@@ -27,15 +28,19 @@ def test_a_database_of_each_release_is_kept() -> None:
 
 @pytest.mark.parametrize("version", sorted({*RELEASED, MRPVM_VERSION}))
 def test_conversations_of_a_version_go_on_in_this_one(
-    version: str, tmp_path: Path, migrated_data: Callable[..., Path]
+    version: str, commands: CommandLine, tmp_path: Path, migrated_data: Callable[..., Path]
 ) -> None:
+    if version in RELEASED:
+        kept = KEPT / f"{version}.zip"
+    else:
+        commands.use(migrated_data("made"))
+        kept = make_database(tmp_path / "made", tmp_path, commands.run)
     data = tmp_path / "data"
     data.mkdir()
-    kept = KEPT / f"{version}.zip" if version in RELEASED else make_database(migrated_data("made"), tmp_path)
-    server = ServerProcess(data, "--no-bootstrap", MRPVM_API_KEY=KEY)
-    code, output = server.manage("restore", str(kept))
+    commands.use(data)
+    code, output = commands.run("restore", str(kept))
     assert code == 0, output
-    with server:
+    with ServerProcess(data, "--no-bootstrap", MRPVM_API_KEY=KEY) as server:
         caller = Caller(server)
         sessions = caller.sessions()
         assert len(sessions) == 2
@@ -47,5 +52,5 @@ def test_conversations_of_a_version_go_on_in_this_one(
                 caller.http.get(f"/sessions/{session_id}/turns/{turn['requestId']}").raise_for_status()
         answers = [caller.say(ASKED_OF_SOURCE, session_id=session_id) for session_id in sessions]
         assert [answer for answer in answers if ANSWER_OF_SOURCE in answer]
-        code, output = server.manage("doctor")
+        code, output = commands.run("doctor")
         assert code == 0, output

@@ -1,16 +1,12 @@
 """The server's command line in the process of the tests, since each start of a process imports everything again."""
 
-import gc
-import os
 import runpy
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import django
 import pytest
 from django.db import connections
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import Settings
 
 from sessions_app.environment import Environment
 from sessions_app.management.command_line import main
@@ -56,25 +52,3 @@ class CommandLine:
                 print(end.code, file=sys.stderr)
             code = 1 if isinstance(end.code, str) else end.code or 0
         return code, "".join(self._captured.readouterr())
-
-
-@pytest.fixture
-def commands(
-    tmp_path: Path,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    django_db_blocker: DjangoDbBlocker,
-) -> Iterator[CommandLine]:
-    """Return the command line on an empty `tmp_path`; what it changes in the process is as before afterwards."""
-    monkeypatch.setattr(django, "setup", lambda: None)
-    monkeypatch.setattr(gc, "disable", lambda: None)
-    mask, before = os.umask(0), connections["default"]
-    os.umask(mask)
-    with django_db_blocker.unblock():
-        command_line = CommandLine(settings, monkeypatch, capsys)
-        command_line.use(tmp_path)
-        yield command_line
-        connections["default"].close()
-    connections["default"] = before
-    os.umask(mask)
