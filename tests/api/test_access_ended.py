@@ -6,11 +6,18 @@ import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
 from sessions_app.models import Experiment, Membership, Project
 from tests.live import LiveServer
+
+
+@pytest.fixture(autouse=True)
+def looked_often(settings: Settings) -> None:
+    """Let streams look often whether their readers may still read."""
+    settings.MRPVM_ACCESS_SECONDS = settings.MRPVM_STREAM_POLL_SECONDS = 0.02
 
 
 @pytest.mark.parametrize("taken", ["role", "user", "login", "password", "nothing"])
