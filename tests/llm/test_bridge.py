@@ -4,9 +4,9 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -171,9 +171,10 @@ def test_a_model_that_is_loading_is_waited_for(bench: Callable[..., Bench], stre
     assert round(sum(made.waited), 2) == 9.0
 
 
-def test_a_model_that_loads_too_long_is_given_up(bench: Callable[..., Bench]) -> None:
+def test_a_model_that_loads_too_long_is_given_up(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
     made = bench(*[refuse(503, "Loading model")] * 60, scope_ms=2_500)
-    made.endpoint.pause = time.sleep
+    clock = SimpleNamespace(monotonic=lambda: sum(made.waited))
+    monkeypatch.setattr("mrpvm.llm.bridge.time", clock)
     with pytest.raises(ModelFailed, match="Loading model"):
         made.ask()
     assert 1 < len(made.provider.asked) <= 3
@@ -226,7 +227,7 @@ def test_other_refusals_are_final(bench: Callable[..., Bench], status: int) -> N
 
 @READ_ALONG
 def test_a_silent_provider_is_a_timeout(bench: Callable[..., Bench], streams: bool) -> None:
-    made = bench(hang, hang, hang, timeout_ms=200)
+    made = bench(hang, hang, hang, timeout_ms=50)
     with pytest.raises(ModelTimeout) as failed:
         made.ask(streams)
     assert failed.value.code == "LLM_TIMEOUT"
