@@ -94,6 +94,8 @@ def test_every_combination_of_flags_does_what_it_says(
         assert ledgers[(other[0], True, other[1])] != ledgers[(other[0], False, other[1])]
 
     for values, turns in by_flags.items():
+        if all(values):  # there is no code to remove
+            continue
         flags = dict(zip(FLAGS, values, strict=True))
         with without_what_is_off(flags, monkeypatch):
             assert held(editor, flags) == turns, flags
@@ -115,6 +117,8 @@ def test_a_policy_that_is_off_changes_no_request(
     by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in combinations}
     assert len(set(by_flags.values())) == len(combinations)
     for values, whole in by_flags.items():
+        if all(values):
+            continue
         flags = dict(zip(FLAGS, values, strict=True))
         with without_what_is_off(flags, monkeypatch):
             assert sent(flags) == whole, flags
