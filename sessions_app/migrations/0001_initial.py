@@ -4,6 +4,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
+from django.db.migrations.operations.base import Operation
 
 _CREATE_UNIT_WORDS = {
     "sqlite": (
@@ -43,6 +44,34 @@ def create_unit_words(apps, schema_editor):
 def drop_unit_words(apps, schema_editor):
     for statement in _DROP_UNIT_WORDS[schema_editor.connection.vendor]:
         schema_editor.execute(statement, None)
+
+
+class CreateTables(Operation):
+    """Create the tables of the models that operations declare, each as the last of them leaves it.
+
+    Django makes the classes of all related models again after each operation, which took most of the first start.
+    """
+
+    def __init__(self, operations):
+        self.operations = operations
+
+    def state_forwards(self, app_label, state):
+        state.__dict__.pop("apps", None)  # made when the first of its models is asked for
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+
+    def database_forwards(self, app_label, schema_editor, from_state, to_state):
+        for model in self._models(app_label, schema_editor, to_state):
+            schema_editor.create_model(model)
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state):
+        for model in reversed(self._models(app_label, schema_editor, from_state)):
+            schema_editor.delete_model(model)
+
+    def _models(self, app_label, schema_editor, state):
+        named = (operation.name for operation in self.operations if isinstance(operation, migrations.CreateModel))
+        models_ = (state.apps.get_model(app_label, name) for name in named)
+        return [model for model in models_ if self.allow_migrate_model(schema_editor.connection.alias, model)]
 
 
 class Migration(migrations.Migration):
@@ -3544,5 +3573,5 @@ class Migration(migrations.Migration):
                 condition=models.Q(("status", "running")), fields=("session",), name="turn_one_running_a_session"
             ),
         ),
-        migrations.RunPython(create_unit_words, drop_unit_words),
     ]
+    operations = [CreateTables(operations), migrations.RunPython(create_unit_words, drop_unit_words)]
