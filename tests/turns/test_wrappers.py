@@ -21,12 +21,13 @@ from tests.wrappers.programs import ANSWERS, wrapper
 
 QUESTION = "What is the product of 6 and 7?"
 BAD = {
-    "hangs": "import time; time.sleep(600)",
-    "forks": "import os, time; os.fork(); os.fork(); time.sleep(600)",
-    "floods": "while True: print('x' * 10000)",
-    "fails": "import sys; sys.exit(1)",
-    "talks nonsense": "import os; os.write(1, bytes(range(256)))",
+    "hangs": ("import time; time.sleep(600)", 100),
+    "forks": ("import os, time; os.fork(); os.fork(); time.sleep(600)", 500),
+    "floods": ("while True: print('x' * 10000)", 500),
+    "fails": ("import sys; sys.exit(1)", 500),
+    "talks nonsense": ("import os; os.write(1, bytes(range(256)))", 500),
 }
+"""Programs that do harm, and how many milliseconds each may take."""
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +82,9 @@ def test_evidence_goes_first_and_the_result_stands_beside_it(session: Session, h
 
 
 @pytest.mark.rule("PLUGIN-41")
-@pytest.mark.parametrize("source", BAD.values(), ids=BAD)
-def test_no_failure_hurts_a_turn(session: Session, helped: Any, source: str) -> None:
-    helped(source, timeout=500, keywords=["product", "dog"])
+@pytest.mark.parametrize(("source", "timeout"), BAD.values(), ids=BAD)
+def test_no_failure_hurts_a_turn(session: Session, helped: Any, source: str, timeout: int) -> None:
+    helped(source, timeout=timeout, keywords=["product", "dog"])
     run_turn(session, TurnCall(message="My dog is called Rex."))
     group, picture = ask(session, "What is my dog called?")
     assert group["status"] == "answered"
@@ -96,7 +97,7 @@ def test_no_failure_hurts_a_turn(session: Session, helped: Any, source: str) -> 
 
 
 def test_the_next_one_is_asked_where_the_first_fails(session: Session, helped: Any) -> None:
-    helped(BAD["fails"], called="first", priority=1)
+    helped(BAD["fails"][0], called="first", priority=1)
     helped(called="second")
     group, picture = ask(session)
     assert group["answerMarkdown"] == "It is 42."
