@@ -73,6 +73,14 @@ def test_a_draft_is_settled(
     assert session.mounted_kb.name == (kept_in or ["Handbook"])[0]
 
 
+def test_two_members_take_the_same_source_out(project: Project, session: Session) -> None:
+    client = member_client(project, "editor")
+    told = "The source was removed from the draft.", "The source is no longer in the draft."
+    for words in told:
+        page = parsed(sent(client, session, "session-kb-unstage", source_id="rules"))
+        assert words in notice(page)
+
+
 def test_the_newest_revision_is_mounted(project: Project) -> None:
     base = create_base(project, "Handbook")
     session, client = create_session(project, base=base), member_client(project, name="ana", role="editor")

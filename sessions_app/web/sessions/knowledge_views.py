@@ -94,7 +94,10 @@ def unstage(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
     try:
         remove_source(session, source_id)
     except MRPError as error:
-        tell_error(request, error)
+        if error.code == "SOURCE_NOT_FOUND":  # another member has just removed it
+            tell(request, "The source is no longer in the draft.")
+        else:
+            tell_error(request, error)
     else:
         tell(request, "The source was removed from the draft.")
     return answer_form(request, reverse("session", args=[session_id]))
