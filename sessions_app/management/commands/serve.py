@@ -27,6 +27,7 @@ from sessions_app.management.server import (
     starting_local_model,
     unusable_database,
 )
+from sessions_app.management.static_files import collect_static_files
 from sessions_app.management.versions import check_version
 
 
@@ -62,7 +63,7 @@ class Command(BaseCommand):
             bound_port = bound.getsockname()[1]
             check_version(must_be_prepared=no_bootstrap)
             if settings.STATIC_ROOT:
-                call_command("collectstatic", interactive=False, verbosity=0)
+                collect_static_files(settings.STATIC_ROOT)
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
             self._warn_of_old_index()
