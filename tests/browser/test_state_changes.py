@@ -1,18 +1,20 @@
 """Every change of a session's state appears on its open page without a reload."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.sessions.models import Session as LoginSession
 from playwright.sync_api import expect
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions.session import Choices, rename_session
+from sessions_app.actions.sessions.session import Choices, delete_session, rename_session
 from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.ingest.load import Upload, load_context
-from sessions_app.models import RememberedText, Session
+from sessions_app.models import Membership, RememberedText, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.assistants.skill_files import front, write_skill
@@ -105,3 +107,21 @@ def test_the_next_message_s_choices_follow_the_mount(browser: Browser) -> None:
     aside(kb_mounts.mount_base, session, session.mounted_kb, reason="user")
     expect(chosen.locator("option").first).to_have_text("as mounted: Handbook")
     expect(chosen).to_have_value(summer.kb_id)
+
+
+@pytest.mark.parametrize(
+    ("change", "title"), [("removed", "No project"), ("deleted", "Not found"), ("logged out", "Log in")]
+)
+def test_a_page_closes_when_it_may_no_longer_be_read(
+    browser: Browser, session: Session, change: str, title: str
+) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    if change == "removed":
+        aside(lambda: Membership.objects.filter(project=browser.project).delete())
+    elif change == "deleted":
+        aside(delete_session, session)
+    else:
+        aside(lambda: LoginSession.objects.all().delete())
+    expect(page).to_have_title(re.compile(title))
+    browser.complaints.clear()  # the browser reports the answer 403 or 404

@@ -73,8 +73,12 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
   else toast(words, { failed: true });
 });
 
-document.addEventListener("live:refused", () => {
-  toast("This session was deleted, or you may no longer see it.", { failed: true });
+// The reload says why: no member any more, logged out, deleted. A page that still opens stays, for a proxy may refuse
+// sockets alone.
+document.addEventListener("live:refused", async () => {
+  const answer = await fetch(location.href).catch(() => null);
+  if (answer && (!answer.ok || answer.redirected)) location.reload();
+  else toast("The server does not let this page follow the session.", { failed: true });
 });
 
 // Scroll to an opened note, which may lie below the visible part. The event comes after the click: the reader may already
