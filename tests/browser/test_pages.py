@@ -173,6 +173,23 @@ def test_no_page_is_wider_than_the_screen(browser: Browser, addresses: dict[str,
         assert browser.page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_what_takes_the_focus_in_the_rail_can_be_seen(browser: Browser, width: int) -> None:
+    """The rail of the first width shows no words."""
+    browser.page.set_viewport_size({"width": width, "height": 700})
+    page = browser.open("sessions")
+    stops = []
+    for _ in range(page.locator("#rail :is(a, button, summary):visible").count() + 1):
+        page.keyboard.press("Tab")
+        box = page.locator("*:focus").bounding_box()
+        assert box
+        stops.append((min(box["width"], box["height"]) >= 16, page.locator("*:focus").get_attribute("title")))
+    assert [title for is_seen, title in stops if not is_seen] == []
+    assert f"Project {browser.project.name}" in [title for _, title in stops]
+    page.locator(".rail__project > summary").press("Enter")
+    expect(page.locator(".rail__project .menu__list")).to_be_visible()
+
+
 def test_the_login_page_is_usable_by_all(browser: Browser) -> None:
     page = browser.page
     page.get_by_label("Account of").click()
