@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions.session import Choices, delete_session, rename_session
+from sessions_app.actions.sessions.session import Choices, rename_session
 from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.models import Membership, RememberedText, Session
@@ -109,9 +109,7 @@ def test_the_next_message_s_choices_follow_the_mount(browser: Browser) -> None:
     expect(chosen).to_have_value(summer.kb_id)
 
 
-@pytest.mark.parametrize(
-    ("change", "title"), [("removed", "No project"), ("deleted", "Not found"), ("logged out", "Log in")]
-)
+@pytest.mark.parametrize(("change", "title"), [("removed", "No project"), ("logged out", "Log in")])
 def test_a_page_closes_when_it_may_no_longer_be_read(
     browser: Browser, session: Session, change: str, title: str
 ) -> None:
@@ -119,9 +117,18 @@ def test_a_page_closes_when_it_may_no_longer_be_read(
     live(page)
     if change == "removed":
         aside(lambda: Membership.objects.filter(project=browser.project).delete())
-    elif change == "deleted":
-        aside(delete_session, session)
     else:
         aside(lambda: LoginSession.objects.all().delete())
     expect(page).to_have_title(re.compile(title))
-    browser.complaints.clear()  # the browser reports the answer 403 or 404
+    browser.complaints.clear()  # the browser reports the answer 403
+
+
+def test_a_refused_message_shows_what_the_role_allows_now(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    aside(lambda: Membership.objects.filter(project=browser.project).update(role="viewer"))
+    say(page, "My cat is called Tom.")
+    expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    expect(page.locator(".composer__text")).to_have_value("My cat is called Tom.")
+    expect(page.get_by_role("button", name="Retract")).to_have_count(0)
+    browser.complaints.clear()  # the browser reports the answer 403

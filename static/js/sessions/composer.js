@@ -195,6 +195,7 @@ class Composer {
     if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
     if (error.code === "WORKSPACE_DIRTY") this.settle();
     else toastRefusal({ message: "The turn failed.", ...error });
+    if (error.code === "FORBIDDEN") dispatch({ kind: "role.changed", sequence: null, payload: {} });
     // The conversation shows the turn if there is one.
     if (this.requestId) this.answer.finish();
     else this.answer.clear();

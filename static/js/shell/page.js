@@ -63,6 +63,7 @@ document.addEventListener("htmx:response:error", (event) => {
   const { status } = event.detail.ctx.response;
   if (status === 422) return; // the response says why
   toast(status === 404 ? "This is no longer there." : `The server answered ${status}.`, { failed: true });
+  if (status === 403) dispatch({ kind: "role.changed", sequence: null, payload: {} });
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
@@ -73,12 +74,12 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
   else toast(words, { failed: true });
 });
 
-// The reload says why: no member any more, logged out, deleted. A page that still opens stays, for a proxy may refuse
-// sockets alone.
+// A page that may no longer be read gives way to the answer that says why. The page of a deleted session stays, which may
+// be restored; so does one that still opens, for a proxy may refuse sockets alone.
 document.addEventListener("live:refused", async () => {
   const answer = await fetch(location.href).catch(() => null);
-  if (answer && (!answer.ok || answer.redirected)) location.reload();
-  else toast("The server does not let this page follow the session.", { failed: true });
+  if (answer?.status === 403 || answer?.redirected) location.reload();
+  else toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
 
 // Scroll to an opened note, which may lie below the visible part. The event comes after the click: the reader may already

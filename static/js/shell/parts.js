@@ -4,17 +4,17 @@ const ENDED = ["turn.committed", "turn.failed", "turn.cancelled", "turn.interrup
 
 export const PARTS = {
   title: ["session.renamed", "session.expired", "turn.committed", "turn.failed"],
-  composer: ["session.expired"],
+  composer: ["session.expired", "role.changed"],
   messages: ["messages.changed", "turn.started", ...ENDED, "turn.rated", "command.recorded"],
   turns: ["turn.started", ...ENDED, "turn.rated", "command.recorded"],
   knowledge: [
     "turn.committed", "turn.failed", "units.pending", "units.promoted", "units.discarded", "units.evicted",
     "units.changed", "context.loaded", "draft.changed", "kb.mounted", "kb.revised", "kb.saved", "kb.forked",
-    "command.recorded",
+    "command.recorded", "role.changed",
   ],
   settings: [
     "turn.committed", "preferences.changed", "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated",
-    "memory.cleared", "model-config.changed", "command.recorded",
+    "memory.cleared", "model-config.changed", "command.recorded", "role.changed",
   ],
   skills: ["snapshot.reloaded", "agent.changed", "persona.changed", "preferences.changed"],
   completion: ["snapshot.reloaded", "persona.changed"],
