@@ -1,12 +1,12 @@
 """Forms for the actions on a row, and the result of an action."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +65,17 @@ class ActionForm(forms.Form):
         """Return what the operator should know before, empty for nothing."""
         return ""
 
+    def renew_hidden_fields(self) -> None:
+        """Give hidden fields their present values, which a page that was shown before another change does not hold."""
+        sent = cast(QueryDict, self.data).copy()
+        for hidden in self.hidden_fields():
+            sent[hidden.html_name] = str(hidden.initial)
+        self.data = sent
+
     def perform(self, actor: User) -> Done:
         """Do it.
 
         Raises:
-            MRPError: it was refused; the form then shows why, and what was entered stays.
+            MRPError: it was refused; the form then shows why, what was entered stays, and hidden fields are renewed.
         """
         raise NotImplementedError

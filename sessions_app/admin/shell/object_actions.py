@@ -134,6 +134,7 @@ class ActionAdmin(ReadOnlyAdmin):
                 done = self._perform(request, form, row)
             except MRPError as error:
                 form.add_error(None, f"{error.message} ({error.code})")
+                form.renew_hidden_fields()
             else:
                 return self._respond(request, action, row, done)
         return self._page(request, form, row)
