@@ -27,11 +27,12 @@ def collect_static_files(root: Path) -> None:
 
 
 def _digest() -> str:
-    """Return the digest of the names, sizes and times of all files, and of the code that changes them."""
-    code = Path(getfile(staticfiles_storage.__class__))
-    states = ((file, file.stat()) for file in sorted([*_source_files(), code]))
-    lines = (f"{file} {state.st_size} {state.st_mtime_ns}" for file, state in states)
-    return sha256("\n".join([settings.MRPVM_VERSION, *lines]).encode()).hexdigest()
+    """Return the digest of the names and contents of all files, and of the code that changes them."""
+    digest = sha256(settings.MRPVM_VERSION.encode())
+    for file in sorted([*_source_files(), Path(getfile(staticfiles_storage.__class__))]):
+        digest.update(f"\n{file}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _source_files() -> Iterator[Path]:
