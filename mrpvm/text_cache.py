@@ -33,9 +33,8 @@ class TextCache[**Given, Result]:
     """A function of texts that keeps its latest results.
 
     Args:
-        measured_one_in: of so many results the size of one is measured, the first among them; that of the others is
-            estimated by the length of their texts. For results of many parts, whose measuring takes as long as a third
-            of their computing.
+        measured_one_in: measure the size of one result in so many, and estimate the others by the length of their
+            texts; for results of many parts, which take long to measure.
     """
 
     def __init__(
@@ -108,6 +107,8 @@ def deep_size(value: object) -> int:
 
     What all share (enum members, say) is left out.
     """
+    if type(value) is str:  # most keys
+        return getsizeof(value)
     size, seen = 0, set[int]()
     waiting: list[Iterable[object]] = [(value,)]
     while waiting:

@@ -12,7 +12,7 @@ from sessions_app.environment import Environment
 from sessions_app.management.command_line import main
 
 
-class CommandLine:
+class CommandRunner:
     """Runs commands with a data directory and the variables of a database; `program` is `manage.py` or `mrpvm`."""
 
     def __init__(

@@ -27,7 +27,7 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import ListeningRetriever
-from tests.command_line import CommandLine
+from tests.command_line import CommandRunner
 from tests.configured_model import acting
 from tests.live import LiveServer, wait_for_requests, wait_for_streams
 from tests.llm.provider import KEY, Provider, say
@@ -232,16 +232,16 @@ def commands(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     django_db_blocker: DjangoDbBlocker,
-) -> Iterator[CommandLine]:
+) -> Iterator[CommandRunner]:
     """Return the command line on an empty `tmp_path`; what it changes in the process is as before afterwards."""
     monkeypatch.setattr(django, "setup", lambda: None)
     monkeypatch.setattr(gc, "disable", lambda: None)
     mask, before = os.umask(0), connections["default"]
     os.umask(mask)
     with django_db_blocker.unblock():
-        command_line = CommandLine(settings, monkeypatch, capsys)
-        command_line.use(tmp_path)
-        yield command_line
+        runner = CommandRunner(settings, monkeypatch, capsys)
+        runner.use(tmp_path)
+        yield runner
         connections["default"].close()
     connections["default"] = before
     os.umask(mask)

@@ -78,11 +78,11 @@ class Server(uvicorn.Server):
 
 
 def limit_arenas() -> None:
-    """Limit the memory pools of glibc, by default eight a core; to be called before threads start.
+    """Limit the arenas of glibc's allocator, by default eight a core; call it before threads start.
 
-    Memory that a thread has freed stays with its pool. One Python thread runs at a time, so that more pools hold more
-    and save nothing: after 150 messages of 8,000 characters the process has grown by 20 MB with two, by 36 without.
-    Another C library is left as it is.
+    What a thread frees stays in its arena. Only one Python thread runs at a time, so that more arenas hold more memory
+    and save no time: after 150 messages of 8,000 characters the process has grown by 20 MB with two, by 36 without.
+    Other C libraries are left as they are.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

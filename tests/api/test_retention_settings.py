@@ -60,7 +60,7 @@ def test_removing_is_stopped_and_started(project: Project, caller: Callable[...,
 @pytest.mark.parametrize(
     ("days", "place"),
     [
-        ({"coffee": 1}, ""),
+        ({"coffee": 1}, "There is no retention of 'coffee'."),
         ({"audit": 7, "traces": -1}, "days.traces: "),
         ({"traces": "soon"}, "days.traces: "),
         ({"traces": 99_999}, "days.traces: "),

@@ -132,3 +132,18 @@ def test_a_refused_message_shows_what_the_role_allows_now(browser: Browser, sess
     expect(page.locator(".composer__text")).to_have_value("My cat is called Tom.")
     expect(page.get_by_role("button", name="Retract")).to_have_count(0)
     browser.complaints.clear()  # the browser reports the answer 403
+
+
+def test_a_refused_refresh_is_not_asked_for_again(browser: Browser, session: Session) -> None:
+    """Without its socket a page does not learn that its reader was removed."""
+    page = browser.page
+    page.route_web_socket(re.compile("/live/"), lambda socket: None)
+    browser.open("session", session.session_id)
+    aside(lambda: Membership.objects.filter(project=browser.project).delete())
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("document.dispatchEvent(new CustomEvent('live:composer'))")
+    expect(page.locator("#toasts")).to_contain_text("The server answered 403.")
+    page.wait_for_timeout(1_000)
+    assert len(asked) == 1
+    browser.complaints.clear()  # the browser reports the answer 403

@@ -23,7 +23,7 @@ from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
 from sessions_app.management.backups import BackupError, BackupManifest, verified
 from sessions_app.models import AuditEntry
-from tests.command_line import CommandLine
+from tests.command_line import CommandRunner
 from tests.server import ServerProcess
 
 
@@ -50,7 +50,7 @@ def rewritten(file: Path, target: Path, **changes: str) -> Path:
 
 
 def test_conversations_go_on_after_a_restore(
-    commands: CommandLine, tmp_path: Path, own_services: dict[str, str], settings: Settings
+    commands: CommandRunner, tmp_path: Path, own_services: dict[str, str], settings: Settings
 ) -> None:
     data, file = tmp_path, tmp_path / "backup.zip"
     commands.use(data, **own_services)

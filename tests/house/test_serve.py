@@ -28,7 +28,7 @@ from sessions_app.management.server import (
     listening_socket,
     unusable_database,
 )
-from tests.command_line import CommandLine
+from tests.command_line import CommandRunner
 from tests.server import ServerProcess
 
 STOP_SECONDS = 2.0
@@ -72,7 +72,7 @@ def private_files(data: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("program", ["manage.py", "mrpvm"])
-def test_tables_made_before_the_first_start_are_private(commands: CommandLine, tmp_path: Path, program: str) -> None:
+def test_tables_made_before_the_first_start_are_private(commands: CommandRunner, tmp_path: Path, program: str) -> None:
     commands.program = program
     # One application's tables are enough: the file is made with the first of them.
     assert commands.run("migrate", "contenttypes", "--verbosity=0") == (0, "")
@@ -82,7 +82,9 @@ def test_tables_made_before_the_first_start_are_private(commands: CommandLine, t
 
 
 @pytest.mark.parametrize("program", ["manage.py", "mrpvm"])
-def test_a_command_without_a_database_says_so_in_one_line(commands: CommandLine, tmp_path: Path, program: str) -> None:
+def test_a_command_without_a_database_says_so_in_one_line(
+    commands: CommandRunner, tmp_path: Path, program: str
+) -> None:
     commands.program = program
     for command in (("createkey", "bot"), ("user", "bo"), ("doctor",), ("changepassword", "admin")):
         code, output = commands.run(*command)
@@ -153,7 +155,7 @@ def test_bad_values_stop_the_start_with_one_line_each(tmp_path: Path) -> None:
     assert not (tmp_path / "db.sqlite3").exists()
 
 
-def test_a_bad_database_stops_the_start_with_one_line(commands: CommandLine, tmp_path: Path) -> None:
+def test_a_bad_database_stops_the_start_with_one_line(commands: CommandRunner, tmp_path: Path) -> None:
     commands.use(tmp_path, DATABASE_URL="sqlite:////nowhere/db.sqlite3")
     expected = "DATABASE_URL is (value not shown): expected a database that can be opened and written to; it says: "
     code, output = commands.run("serve", "--port", "0")
@@ -203,7 +205,7 @@ def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: 
 
 
 def test_a_second_process_is_refused_until_the_first_ends(
-    commands: CommandLine, tmp_path: Path, own_services: dict[str, str], settings: Settings
+    commands: CommandRunner, tmp_path: Path, own_services: dict[str, str], settings: Settings
 ) -> None:
     """This does not depend on the data directory: the second would close the turns of the first."""
     own_services.pop("REDIS_URL", None)

@@ -1,4 +1,4 @@
-"""The memory pools of the server process."""
+"""The arenas from which the server process allocates memory."""
 
 import platform
 import subprocess
@@ -29,8 +29,8 @@ libc.fflush(None)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no pools for threads")
-def test_threads_share_two_memory_pools() -> None:
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no arenas")
+def test_threads_share_two_arenas() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", THREADS_THAT_ALLOCATE],
         cwd=Path(__file__).parents[2],

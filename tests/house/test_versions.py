@@ -13,7 +13,7 @@ from sessions_app.management.server import CannotStart
 from sessions_app.management.versions import check_version
 from sessions_app.models import DatabaseVersion
 from sessions_app.queries.versions import latest_migration
-from tests.command_line import CommandLine
+from tests.command_line import CommandRunner
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_a_version_is_noted_once() -> None:
     assert DatabaseVersion.objects.filter(version="1.0").count() == 1
 
 
-def test_the_start_says_so_in_one_line(commands: CommandLine, migrated_data: Callable[..., Path]) -> None:
+def test_the_start_says_so_in_one_line(commands: CommandRunner, migrated_data: Callable[..., Path]) -> None:
     commands.use(migrated_data("newer"))
     MigrationRecorder(connection).record_applied("sessions_app", "9999_future")
     record_version(settings.MRPVM_VERSION)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mrpvm.settings import MRPVM_VERSION
-from tests.command_line import CommandLine
+from tests.command_line import CommandRunner
 from tests.server import ServerProcess
 from tests.upgrades.kept import ANSWER, ANSWER_OF_SOURCE, ASKED, ASKED_OF_SOURCE, KEPT, KEY, Caller, make_database
 
@@ -28,7 +28,7 @@ def test_a_database_of_each_release_is_kept() -> None:
 
 @pytest.mark.parametrize("version", sorted({*RELEASED, MRPVM_VERSION}))
 def test_conversations_of_a_version_go_on_in_this_one(
-    version: str, commands: CommandLine, tmp_path: Path, migrated_data: Callable[..., Path]
+    version: str, commands: CommandRunner, tmp_path: Path, migrated_data: Callable[..., Path]
 ) -> None:
     if version in RELEASED:
         kept = KEPT / f"{version}.zip"

@@ -66,7 +66,7 @@ class ActionForm(forms.Form):
         return ""
 
     def renew_hidden_fields(self) -> None:
-        """Give hidden fields their present values, which a page that was shown before another change does not hold."""
+        """Set hidden fields to their present values; a page that was shown before another change sends older ones."""
         sent = cast(QueryDict, self.data).copy()
         for hidden in self.hidden_fields():
             sent[hidden.html_name] = str(hidden.initial)

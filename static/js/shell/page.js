@@ -60,10 +60,11 @@ document.addEventListener("keydown", (event) => {
 
 // The page stays as it is, and a failed request of the reader's own is explained.
 document.addEventListener("htmx:response:error", (event) => {
-  const { status } = event.detail.ctx.response;
+  const { request, response: { status } } = event.detail.ctx;
   if (status === 422) return; // the response says why
   toast(status === 404 ? "This is no longer there." : `The server answered ${status}.`, { failed: true });
-  if (status === 403) dispatch({ kind: "role.changed", sequence: null, payload: {} });
+  // A refresh that is refused is not answered by refreshes.
+  if (status === 403 && request.method !== "GET") dispatch({ kind: "role.changed", sequence: null, payload: {} });
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
