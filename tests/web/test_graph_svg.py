@@ -128,6 +128,27 @@ def test_a_long_name_is_cut_and_whole_in_the_title() -> None:
     assert name in (node.findtext(f"{SVG}title") or "")
 
 
+LONG = "A text that is longer than any box of the picture, so that it is cut: "
+
+
+@pytest.mark.parametrize("output", ["The ferry to Ravenna leaves at nine in the morning. [1]", "ferry " * 30, ""])
+@pytest.mark.parametrize("name", ["KB fast retrieve", LONG])
+def test_a_cut_label_begins_with_what_is_shown_and_ends_whole(name: str, output: str) -> None:
+    stored = graph(
+        [frame("frame-0", label=f"{LONG}label", intent=f"{LONG}intent")], [execution("exec-0.1~1", pluginName=name)]
+    )
+    root = ElementTree.fromstring(render_shown(shown_of(stored), outputs={"exec-0.1~1": output}))  # noqa: S314 - as above
+    for item, whole in [
+        ("exec-0.1~1", (name.strip(), output.strip())),
+        ("frame-0", (f"{LONG}label", f"{LONG}intent")),
+    ]:
+        node = by_id(root, item)
+        label = node.get("aria-label", "").removeprefix("Frame ")
+        texts = [element.text for element in node if element.tag == f"{SVG}text" and element.text]
+        assert label.startswith(" ".join(texts))
+        assert all(text in label for text in whole)
+
+
 @pytest.mark.rule("GRAPH-15", "PAGE-4")
 def test_a_plugin_without_a_name_shows_its_id_alone() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName="", input="secret", error="secret")])

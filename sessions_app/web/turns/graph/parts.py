@@ -85,15 +85,21 @@ def seen(*texts: str, between: str = " ") -> str:
     return between.join(text for text in texts if text)
 
 
-def run_words(execution: GraphExecution, shown: str) -> str:
-    """Return an execution in words, beginning with the visible text."""
-    return spoken(shown, execution.plugin_id, execution.status)
+def run_words(execution: GraphExecution, shown: str, about: str = "") -> str:
+    """Return an execution in words: the visible text, then what that cuts short.
+
+    Args:
+        shown: the visible text.
+        about: the whole text about the execution's output or stage.
+    """
+    whole = (text for text in (execution.plugin_name, about) if text not in shown)
+    return spoken(shown, *whole, execution.plugin_id, execution.status)
 
 
 def frame_words(frame: GraphFrame, shown: str) -> str:
-    """Return a frame in words, beginning with the visible text."""
-    status = "" if frame.status in shown else frame.status
-    return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
+    """Return a frame in words: the visible text, then what that cuts short or lacks."""
+    whole = (text for text in (frame.label, frame.intent, frame.status) if text not in shown)
+    return "Frame " + spoken(shown, *whole)
 
 
 def hidden_words(count: int) -> str:

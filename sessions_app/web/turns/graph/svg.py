@@ -208,8 +208,9 @@ class _Picture:
         tone = tone_of(execution.status, frame_active=active)
         time = duration_badge(execution.duration_ms)
         stage = clean(self._outputs.get(execution.id, "")) or stage_of(execution)
-        words = spoken(run_words(execution, seen(execution.plugin_name, stage, time)), self._said(execution.id))
-        stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
+        name_shown = fit(execution.plugin_name, _NAME_WIDTH, NAME_PX, bold=True)
+        stage_shown = fit(stage, _NAME_WIDTH - text_width(time, SMALL_PX) - 8, SMALL_PX)
+        words = spoken(run_words(execution, seen(name_shown, stage_shown, time), stage), self._said(execution.id))
         return element(
             "g",
             focusable("node" + self._fate(execution.id), tone, execution.id, words),
@@ -217,10 +218,8 @@ class _Picture:
             element("rect", {"class": "node-box", **rectangle(box), "rx": 7}),
             self._time_bar(box, execution.duration_ms),
             sign(self._uid, tone, box.x + 8, box.y + 7),
-            text_at(
-                "node-name", box.x + _NAME_LEFT, box.y + 18, fit(execution.plugin_name, _NAME_WIDTH, NAME_PX, bold=True)
-            ),
-            text_at("node-stage", box.x + _NAME_LEFT, box.y + 34, fit(stage, stage_room, SMALL_PX)),
+            text_at("node-name", box.x + _NAME_LEFT, box.y + 18, name_shown),
+            text_at("node-stage", box.x + _NAME_LEFT, box.y + 34, stage_shown),
             text_at("node-time", box.right - 9, box.y + 34, time, anchor="end"),
         )
 
@@ -266,7 +265,7 @@ class _Picture:
         right = box.right - (14 if is_root else 36)
         label_room = right - box.x - 34 - text_width(time, SMALL_PX) - 10
         below_room = right - box.x - 34 - text_width(frame.status, SMALL_PX, bold=True) - 10
-        below = _below(frame, below_room)
+        label, below = fit(frame.label, label_room, LABEL_FONT_PX, bold=True), _below(frame, below_room)
         said = spoken(frame.label, frame.intent or frame.purpose, frame.status, time, self._said(frame.id))
         parts = [
             element("title", {}, said),
@@ -276,7 +275,7 @@ class _Picture:
                 {"class": "frame-head", "x": box.x, "y": box.y, "width": box.width, "height": HEADER_HEIGHT, "rx": 10},
             ),
             sign(self._uid, tone, box.x + 12, box.y + 9),
-            text_at("frame-label", box.x + 34, box.y + 20, fit(frame.label, label_room, LABEL_FONT_PX, bold=True)),
+            text_at("frame-label", box.x + 34, box.y + 20, label),
             text_at("frame-time", right, box.y + 20, time, anchor="end"),
             text_at("frame-purpose", box.x + 34, box.y + 36, below),
             text_at("frame-status", right, box.y + 36, frame.status, anchor="end"),
@@ -286,7 +285,7 @@ class _Picture:
         inside = hidden_words(self._structure.hidden_counts[frame.id]) if is_shut else ""
         if is_shut:
             parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, inside))
-        words = spoken(frame_words(frame, seen(frame.label, time, below, frame.status, inside)), self._said(frame.id))
+        words = spoken(frame_words(frame, seen(label, time, below, frame.status, inside)), self._said(frame.id))
         heading = focusable("frame" + self._fate(frame.id), tone, frame.id, words)
         yield element("g", heading, *parts)
         if not is_root:
