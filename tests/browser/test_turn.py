@@ -101,8 +101,12 @@ def test_rows_of_the_outline_are_called_as_they_read(browser: Browser, session: 
 
 @pytest.mark.parametrize(("view", "place"), [("graph", ".graph-canvas"), ("timeline", ".timeline-place")])
 def test_what_is_drawn_is_called_as_it_reads(browser: Browser, session: Session, view: str, place: str) -> None:
-    page = open_turn(browser, session, 2, f"?view={view}")
+    answer(session, "My rabbit is called Bella and she lives in the shed behind the old bakery.")
+    answer(session, "What is my rabbit called?")
+    page = open_turn(browser, session, 4, f"?view={view}")
     expect(page.locator(f"{place} [data-id]").first).to_be_visible()
+    # The answer is longer than its box of the graph.
+    assert ("…" in page.locator(place).text_content()) == (view == "graph")
     assert unspoken_labels(browser, place) == []
 
 
