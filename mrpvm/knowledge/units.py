@@ -52,6 +52,16 @@ def turn_chunk_id(request_id: str) -> str:
     return f"session::{request_id}"
 
 
+def told_in(unit: KnowledgeUnit) -> str:
+    """Return the id of the turn or message that told a unit of a conversation."""
+    return (unit.chunk_id or "").removeprefix(turn_chunk_id(""))
+
+
+def message_id(session_id: str, sequence: int) -> str:
+    """Return an id for a message that no turn answered, in place of a turn's."""
+    return f"{session_id}-{sequence}"
+
+
 def turn_unit_id(request_id: str, number: int) -> str:
     """Return the id of a turn's unit, counted from 0."""
     return f"{turn_chunk_id(request_id)}::{numbered('unit', number)}"

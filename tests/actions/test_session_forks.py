@@ -12,7 +12,7 @@ from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions import forks as session_forks
 from sessions_app.actions.sessions.context_loads import Material, add_context
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.histories import append_messages, import_history
+from sessions_app.actions.sessions.histories import History, append_messages, import_history
 from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import ConversationPoint, Session
@@ -31,7 +31,10 @@ def source() -> Session:
     """Return a session of 20 messages with a summary of the first 12."""
     session = create_session(ensure_default_project())
     roles = ("user", "assistant") * 10
-    import_history(session, [{"role": role, "content": f"Thing {n} costs ${n}00."} for n, role in enumerate(roles, 1)])
+    import_history(
+        session,
+        History(messages=[{"role": role, "content": f"Thing {n} costs ${n}00."} for n, role in enumerate(roles, 1)]),
+    )
     session.refresh_from_db()
     summary = prepared_turn(session, "And then?").new_summary
     assert summary is not None
@@ -96,7 +99,7 @@ class TestWhatItKnew:
             settings.MRPVM_UNITS_AT_ONCE = 2
             settings.MRPVM_UNITS_A_TRANSACTION = 2
         load(source, 5)
-        append_messages(source, [{"role": "user", "content": "What of the valves?"}])
+        append_messages(source, History(messages=[{"role": "user", "content": "What of the valves?"}]))
         load(source, 2, "later")
         return Session.objects.get(pk=source.pk)
 
@@ -131,7 +134,7 @@ def test_no_transaction_grows_with_what_it_knew(
     settings.MRPVM_UNITS_AT_ONCE = 2
     settings.MRPVM_UNITS_A_TRANSACTION = 3
     load(source, 30)
-    append_messages(source, [{"role": "user", "content": "What of the valves?"}])
+    append_messages(source, History(messages=[{"role": "user", "content": "What of the valves?"}]))
     with recorded(monkeypatch) as transactions:
         fork = fork_session(source, 21, ForkReason.EDITED)
     assert max(written.value_count for written in transactions[:-1]) < 250

@@ -12,7 +12,6 @@ from pytest_django import Settings
 
 from mrpvm.conversation.chain import chain_start
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
-from mrpvm.values import HistoryMessage
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions import histories, recognition
 from sessions_app.actions.sessions.session import change_session, create_session
@@ -22,7 +21,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.slots import start_turn
 
-SAID = [HistoryMessage(role="user", content="Hello."), HistoryMessage(role="assistant", content="Hello.")]
+SAID = histories.History(messages=[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}])
 
 
 @pytest.mark.rule("SESSION-8")
@@ -37,9 +36,11 @@ def test_a_session_with_its_history_is_made_whole(failing: type, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(failing, "objects", SimpleNamespace(bulk_create=fail, create=fail, filter=failing.objects.filter))  # type: ignore[attr-defined]
         with pytest.raises(RuntimeError):
-            recognition.recognise_session(project, chain, SAID)
+            recognition.recognise_session(project, chain, lambda: SAID)
     assert not Session.objects.exists()
-    made = histories.begin_session(project, [{"role": "user", "content": "Hello."}], metadata={"a": "b"})
+    made = histories.begin_session(
+        project, histories.History(messages=[{"role": "user", "content": "Hello."}]), metadata={"a": "b"}
+    )
     assert (made.message_sequence, made.metadata) == (1, {"a": "b"})
 
 

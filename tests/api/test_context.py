@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mrpvm.conversation.summary import MODEL_MESSAGES
-from sessions_app.actions.sessions.histories import append_messages, remove_message
+from sessions_app.actions.sessions.histories import History, append_messages, remove_message
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from tests.api.conftest import Caller
 from tests.configured_model import acting
@@ -24,10 +24,12 @@ def begun(editor: Caller, count: int) -> Session:
     session = Session.objects.get(session_id=session_id)
     append_messages(
         session,
-        [
-            {"role": ("user", "assistant")[place % 2], "content": f"Thing {place} costs ${place}00."}
-            for place in range(count)
-        ],
+        History(
+            messages=[
+                {"role": ("user", "assistant")[place % 2], "content": f"Thing {place} costs ${place}00."}
+                for place in range(count)
+            ]
+        ),
     )
     session.refresh_from_db()
     return session
@@ -112,7 +114,7 @@ def test_context_size_is_constant_over_500_exchanges(project: Project) -> None:
             for place in range(exchanges)
             for role in ("user", "assistant")
         ]
-        append_messages(session, told)
+        append_messages(session, History(messages=told))
         session.refresh_from_db()
         report = prepared_turn(session, "And then?").report.as_record()
         sizes.append(report["tokens"])
@@ -129,7 +131,7 @@ def test_long_messages_stay_within_the_tokens_of_the_policy(
         {"role": role, "content": f"Thing {place} costs ${place}00. " + "And so on and so on. " * 120}
         for place, role in enumerate(("user", "assistant") * 4)
     ]
-    append_messages(session, told)
+    append_messages(session, History(messages=told))
     provider.otherwise = acting(say("Things cost money."))
     answering = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic"}
     report = ask(editor, session, **answering)
@@ -153,12 +155,14 @@ def test_tool_results_and_system_messages_reach_the_model(
     session = begun(editor, 0)
     append_messages(
         session,
-        [
-            {"role": "system", "content": "The shop is closed on Mondays."},
-            {"role": "user", "content": "What does the ship weigh?"},
-            {"role": "tool", "content": "4,200 tons"},
-            {"role": "assistant", "content": "It weighs 4,200 tons."},
-        ],
+        History(
+            messages=[
+                {"role": "system", "content": "The shop is closed on Mondays."},
+                {"role": "user", "content": "What does the ship weigh?"},
+                {"role": "tool", "content": "4,200 tons"},
+                {"role": "assistant", "content": "It weighs 4,200 tons."},
+            ]
+        ),
     )
     editor.chat("/calc 20+22", session.session_id)
     report = ask(editor, session, goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")

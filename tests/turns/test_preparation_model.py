@@ -12,7 +12,7 @@ from mrpvm.contracts import CallContext
 from mrpvm.conversation import summary
 from mrpvm.errors import TurnCancelled
 from sessions_app import shutdown
-from sessions_app.actions.sessions.histories import import_history
+from sessions_app.actions.sessions.histories import History, import_history
 from sessions_app.actions.turns.running import request_cancel
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def with_history(session: Session) -> Session:
     """Return the session with enough messages for a summary."""
     said = [{"role": role, "content": f"Thing {n} costs $5."} for n in range(6) for role in ("user", "assistant")]
-    import_history(session, said)
+    import_history(session, History(messages=said))
     session.refresh_from_db()
     return session
 

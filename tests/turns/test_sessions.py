@@ -10,7 +10,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.histories import begin_session, import_history
+from sessions_app.actions.sessions.histories import History, begin_session, import_history
 from sessions_app.actions.sessions.recognition import resume_session
 from sessions_app.actions.sessions.session import (
     UNDO_PERIOD,
@@ -190,7 +190,7 @@ def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settin
     "make",
     [
         lambda session: fork_session(session, 0, ForkReason.EDITED),
-        lambda session: begin_session(session.project, [{"role": "user", "content": "Hello."}]),
+        lambda session: begin_session(session.project, History(messages=[{"role": "user", "content": "Hello."}])),
         lambda session: restore_session(Session.objects.get(deleted_at__isnull=False)),
     ],
     ids=["fork", "history", "undo"],
@@ -266,7 +266,7 @@ def test_a_registry_far_over_its_limit_is_trimmed_slowly(session, plugins, setti
 def test_a_long_session_is_purged_in_short_transactions(session, plugins, monkeypatch):
     plugins()
     run_turn(session, TurnCall(message="Why?"))
-    import_history(session, [{"role": "user", "content": f"Thing {n}."} for n in range(1_200)])
+    import_history(session, History(messages=[{"role": "user", "content": f"Thing {n}."} for n in range(1_200)]))
     delete_session(session)
     Session.objects.update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
     with recorded(monkeypatch) as transactions:

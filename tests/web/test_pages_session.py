@@ -11,7 +11,7 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
-from sessions_app.actions.sessions.histories import append_messages
+from sessions_app.actions.sessions.histories import History, append_messages
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import Message, Project
@@ -167,10 +167,10 @@ def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
     """This also holds on pages with a part of the conversation; each message is in one part."""
     session = new_session(project)
     for name in ("early", "middle", "late"):
-        append_messages(session, [{"role": "user", "content": f"appended {name}"}])
+        append_messages(session, History(messages=[{"role": "user", "content": f"appended {name}"}]))
         session.refresh_from_db()
         add_turns(session, EXCHANGES_SHOWN)
-    append_messages(session, [{"role": "user", "content": "appended at last"}])
+    append_messages(session, History(messages=[{"role": "user", "content": "appended at last"}]))
     client = member_client(project)
     parts = [session_html(client, session, "session-messages", before=before) for before in (31, 61, 91)]
     told = [questions(part) for part in parts]

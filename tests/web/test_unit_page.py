@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.revisions import restore_revision
-from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.registry import unit_events
@@ -35,6 +36,31 @@ from tests.web.page_scene import (
     text_at,
     texts_of,
 )
+
+
+@pytest.fixture
+def forked(project: Project) -> Session:
+    """Return a fork of a session with one fact."""
+    session = create_session(project)
+    run_turn(session, TurnCall(message="My dog is called Rex."))
+    return fork_session(session, 2, "edited")
+
+
+def test_a_unit_of_a_fork_leads_to_the_turn_that_told_it(project: Project, forked: Session) -> None:
+    turn, browser = ExplainabilityTurn.objects.get(), member_client(project)
+    address = reverse("unit", args=[forked.session_id])
+    html = browser.get(address, {"id": forked.context_units.get().unit_id}).content.decode()
+    shown = "section[aria-labelledby=origin-title]"
+    assert links_of(html, f"{shown} a") == [
+        reverse("turn", args=[turn.session.session_id, turn.request_id]) + "?tab=state"
+    ]
+    assert text_at(html, f"{shown} dd").startswith("turn 1 of the session that this one was forked from")
+    assert text_at(html, f"{shown} mark") == "My dog is called Rex."
+    delete_session(turn.session)
+    assert not links_of(browser.get(address, {"id": forked.context_units.get().unit_id}).content.decode(), f"{shown} a")
+    state = browser.get(reverse("session", args=[forked.session_id])).content.decode()
+    assert "from an earlier turn" in texts_of(state, ".unit__meta span")
+
 
 HANDBOOK = "# Ferry\n\nBoarding closes ten minutes before departure.\n\nVehicles wait at gate B.\n"
 

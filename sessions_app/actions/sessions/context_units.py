@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
 from django.utils import timezone
@@ -144,6 +145,47 @@ def promote_units(
     ]
     commitment = [pending_commitment(turn.pk, now)] if kept and has_pending else []
     return [*commitment, *insertions(committed), *insertions(steps)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldUnits:
+    """Facts of a message that no turn answered; `sequence` and `told_at` are the message's."""
+
+    sequence: int
+    told_at: datetime
+    units: Sequence[KnowledgeUnit]
+
+
+def commit_told(session: Session, told: Sequence[ToldUnits]) -> None:
+    """Commit facts of messages that no turn answered; must run inside the transaction that locked the session.
+
+    A unit with a known hash is not added again. At the cap the oldest chat units are evicted.
+    Effects: unit rows, journal index, ledger; `unit_count` on the unsaved session; afterwards one notification.
+    """
+    by_hash = {unit.hash: (unit, item) for item in reversed(told) for unit in item.units}
+    known = known_hashes(session, [unit for unit, _ in by_hash.values()]) if by_hash else set()
+    fresh = [(unit, item) for digest, (unit, item) in reversed(by_hash.items()) if digest not in known]
+    fresh = fresh[-settings.MRPVM_MAX_SESSION_UNITS :]
+    if not fresh:
+        return
+    _make_room(session, len(fresh))
+    ContextUnit.objects.bulk_create(
+        ContextUnit.from_value(unit, session=session, state=State.COMMITTED, committed_at=item.told_at)
+        for unit, item in fresh
+    )
+    units = [unit for unit, _ in fresh]
+    index_units(session.journal, units)
+    UnitEvent.objects.bulk_create(
+        UnitEvent(
+            session=session,
+            unit_id=unit.id,
+            step=Step.COMMITTED,
+            reason=f"told in message {item.sequence}, which the client brought along",
+        )
+        for unit, item in fresh
+    )
+    session.unit_count += len(units)
+    notify_on_commit(added_event(session, units, "committed-session", "session-context-api"))
 
 
 def announce_promotion(session: Session, promotion: Promotion) -> None:

@@ -1,84 +1,140 @@
 """Store messages: imported histories, messages without a turn, and messages of turns that no machine ran."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
+from mrpvm.knowledge.units import message_id, with_turn_identity
+from mrpvm.values import KnowledgeUnit
 from sessions_app import events
+from sessions_app.actions.sessions.context_units import ToldUnits, commit_told
 from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.models import AuditKind, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
+from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.models import (
+    AuditKind,
+    ConversationPoint,
+    ExplainabilityTurn,
+    KnowledgeBase,
+    Message,
+    Project,
+    Session,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Messages without turns (`role` and `content`, oldest first), and the facts in them by a message's place.
+
+    `unread_count` is how many messages of the user were not searched for facts.
+    """
+
+    messages: Sequence[Mapping[str, str]] = ()
+    facts: Mapping[int, Sequence[KnowledgeUnit]] = field(default_factory=dict)
+    unread_count: int = 0
+
+
+NO_HISTORY = History()
 
 
 @transaction.atomic
 def begin_session(
     project: Project,
-    messages: Sequence[Mapping[str, str]] = (),
+    history: History = NO_HISTORY,
     choices: Choices | None = None,
     *,
     base: KnowledgeBase | None = None,
     client_name: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    chain: str | None = None,
 ) -> Session:
-    """Return a new session that begins with `messages` and the client's own notes; all or nothing.
+    """Return a new session that begins with a history and the client's own notes; all or nothing.
+
+    Args:
+        chain: the chain hash of the history, under which its conversation is recognised.
 
     Raises and effects: those of `create_session` and `import_history`.
     """
     session = create_session(project, choices, base=base, client_name=client_name)
     if metadata:
         note_metadata(session, metadata)
-    if messages:
-        import_history(session, messages)
-    if metadata or messages:
+    if history.messages:
+        import_history(session, history)
+    if metadata or history.messages:
         session.refresh_from_db()
+    if chain and history.messages:
+        ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
     return session
 
 
-def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> None:
-    """Store `messages` (`role`, `content`; oldest first) as the beginning of a session without messages.
+def import_history(session: Session, history: History) -> None:
+    """Store a history as the beginning of a session without messages.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.
+        Unavailable: QUOTA_FULL.
 
-    Effects: message rows without a turn; `messages.changed`. A session that has messages stays as it is.
+    Effects: message rows without a turn, their facts as units; `messages.changed`. A session that has messages stays as
+    it is.
     """
     with transaction.atomic():
         locked = lock_idle_session(session.pk)
         if not locked.message_sequence:
-            _append(locked, messages)
+            _append(locked, history)
 
 
 @transaction.atomic
-def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
+def append_messages(session: Session, history: History) -> list[Message]:
     """Append messages without running a turn, and return them.
 
     Raises:
         Conflict: TURN_IN_PROGRESS.
+        Unavailable: QUOTA_FULL.
 
-    Effects: message rows without a turn, activity; `messages.changed`.
+    Effects: message rows without a turn, their facts as units, activity; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
     locked.touch()
     locked.save(update_fields=Session.ACTIVITY_FIELDS)
-    return _append(locked, messages)
+    return _append(locked, history)
 
 
-def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
-    first = locked.message_sequence + 1
-    kept = locked.project.kept
-    made = Message.objects.bulk_create(
-        (
-            Message(session=locked, sequence=sequence, role=message["role"], content=kept(message["content"]))
-            for sequence, message in enumerate(messages, start=first)
-        ),
-        batch_size=500,
-    )
+def _append(locked: Session, history: History) -> list[Message]:
+    first, kept = locked.message_sequence + 1, locked.project.kept
+    begun = timezone.now()
+    made = [
+        Message(
+            session=locked,
+            sequence=first + place,
+            role=message["role"],
+            content=kept(message["content"]),
+            created_at=begun + timedelta(microseconds=place),  # a fork takes what was told up to a message
+        )
+        for place, message in enumerate(history.messages)
+    ]
+    before = stored(locked.project)
+    commit_told(locked, [_told(made[place], units) for place, units in history.facts.items()])
+    Message.objects.bulk_create(made, batch_size=500)
     locked.message_sequence += len(made)
-    locked.save(update_fields=["message_sequence"])
+    locked.save(update_fields=["message_sequence", "unit_count"])
+    check_growth(locked.project, before)
     events.append(locked, ("messages.changed", events.NoFacts()))
     return made
+
+
+def _told(message: Message, units: Sequence[KnowledgeUnit]) -> ToldUnits:
+    told_in = message_id(message.session.session_id, message.sequence)
+    named = [replace(unit, source_name=f"message {message.sequence}") for unit in units]
+    return ToldUnits(
+        sequence=message.sequence,
+        told_at=message.created_at,
+        units=with_turn_identity(named, told_in, created_at=message.created_at.isoformat()),
+    )
 
 
 def append_turn_message(

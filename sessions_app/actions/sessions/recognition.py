@@ -1,22 +1,23 @@
 """Find the session of a conversation that a client sends in full, and the one that continues after an expiry."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 
 from mrpvm.errors import Conflict
-from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions.forks import fork_session, forking
-from sessions_app.actions.sessions.histories import begin_session
+from sessions_app.actions.sessions.histories import History, begin_session
 from sessions_app.actions.sessions.memory import carry_memory
 from sessions_app.actions.sessions.session import Choices
-from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.queries.sessions.conversations import continuation, recognised_point
 
 AMBIGUOUS = "conversation_ambiguous"
 EXPIRED = "session_expired_restarted"
+UNREAD = "history_partly_read"
+"""Only the newest messages of a history were searched for facts, up to `MRPVM_MAX_HISTORY_CHARS`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,28 +36,29 @@ class RecognisedSession:
 
 def recognise_session(
     project: Project,
-    chain: str,
-    said: Sequence[HistoryMessage],
+    chain: str | None,
+    read: Callable[[], History],
     choices: Choices | None = None,
     base: KnowledgeBase | None = None,
 ) -> RecognisedSession:
-    """Return the session whose conversation so far is `said`; a fork where it branches off an older turn.
+    """Return the session whose conversation so far has a chain hash; a fork where it branches off an older turn.
 
     An unknown conversation becomes a new session with that history. So does one that matches several sessions, because
     two people may begin in the same way. An empty conversation is never recognised.
 
     Args:
-        chain: the chain hash of `said`.
+        chain: the chain hash, None for an empty conversation.
+        read: returns the conversation so far; called if it is not recognised.
 
     Raises:
         whatever `begin_session` raises.
     """
-    point, is_ambiguous = recognised_point(chain) if said else (None, False)
+    point, is_ambiguous = recognised_point(chain) if chain else (None, False)
     if point is None:
-        session = _begun(project, chain, said, choices, base)
-        return RecognisedSession(
-            session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ()
-        )
+        history = read()
+        session = begin_session(project, history, choices, base=base, chain=chain)
+        warnings = [AMBIGUOUS] * is_ambiguous + [UNREAD] * bool(history.unread_count)
+        return RecognisedSession(session=session, how="imported" if chain else "new", warnings=tuple(warnings))
     if point.session.message_sequence != point.sequence:
         return RecognisedSession(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
     resumed = resume_session(point.session)
@@ -65,20 +67,6 @@ def recognise_session(
         if resumed.warnings
         else RecognisedSession(session=resumed.session, how="recognised", continues_at=point.sequence)
     )
-
-
-@transaction.atomic
-def _begun(
-    project: Project,
-    chain: str,
-    said: Sequence[HistoryMessage],
-    choices: Choices | None,
-    base: KnowledgeBase | None,
-) -> Session:
-    session = begin_session(project, [asdict(item) for item in said], choices, base=base)
-    if said:
-        ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
-    return session
 
 
 def resume_session(session: Session) -> RecognisedSession:

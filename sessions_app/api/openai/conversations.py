@@ -15,6 +15,7 @@ from sessions_app.api.openai.objects import ConversationObject, MessageItem
 from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
 from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
+from sessions_app.ingest.histories import read_history
 from sessions_app.models import Message, Session
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.sessions.conversations import items, items_behind
@@ -74,7 +75,8 @@ class Conversations(OpenAIView):
         """Make a session, with messages to begin with."""
         body = self.sent()
         sent, metadata = _sent_items(body), metadata_of(body)
-        return Response(_conversation(begin_session(self.project, sent, metadata=metadata)))
+        history = read_history(self.project, sent)
+        return Response(_conversation(begin_session(self.project, history, metadata=metadata)))
 
 
 class OneConversation(OpenAIView):
@@ -111,7 +113,8 @@ class Items(OpenAIView):
         sent = _sent_items(self.sent())
         if not sent:
             raise invalid("items", "must hold at least one item.")
-        return Response(list_of([item_of(message) for message in append_messages(session, sent)]))
+        appended = append_messages(session, read_history(self.project, sent))
+        return Response(list_of([item_of(message) for message in appended]))
 
 
 class OneItem(OpenAIView):

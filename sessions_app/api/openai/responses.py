@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after, resume_session
+from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.objects import ResponseObject
@@ -76,7 +76,7 @@ class Responses(OpenAIView):
         if previous is not None:
             return continue_after(previous)
         try:
-            return resume_session(session_under(self, checked, session_id_of(conversation or "")))
+            return session_under(self, checked, session_id_of(conversation or ""))
         except NotFound:
             raise missing(
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."

@@ -1,21 +1,23 @@
 """Finds the session of a request of the OpenAI dialect, and makes the call for it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
+from mrpvm.values import HistoryMessage
 from mrpvm.wire import JSONObject
 from sessions_app import shutdown
-from sessions_app.actions.sessions.recognition import RecognisedSession, recognise_session, resume_session
+from sessions_app.actions.sessions.recognition import RecognisedSession, recognise_session
 from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.api.openai.messages import SplitMessages
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
 from sessions_app.api.shell.authentication import Access
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, usable_id
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, resume, usable_id
+from sessions_app.ingest.histories import read_history
 from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.running_turns import running_turns
@@ -99,12 +101,19 @@ def named_session(view: ApiView, checked: CheckedRequest) -> RecognisedSession |
     name = usable_id(checked.native.get("session_id")) or usable_id(header)
     if name is None:
         return None
-    return resume_session(session_under(view, checked, name))
+    return session_under(view, checked, name, checked.said.before)
 
 
-def session_under(view: ApiView, checked: CheckedRequest, name: str) -> Session:
-    """Return the session of this id; a client's own name is made on its first use."""
-    return chat_session(view.project, {}, name, checked.call.remembered_choices, checked.call.base)
+def session_under(
+    view: ApiView, checked: CheckedRequest, name: str, before: Sequence[HistoryMessage] = ()
+) -> RecognisedSession:
+    """Return the session of this id; a client's own name is made on its first use, with the messages before."""
+    body = {"conversation_history": _messages(before)}
+    return resume(chat_session(view.project, body, name, checked.call.remembered_choices, checked.call.base))
+
+
+def _messages(said: Sequence[HistoryMessage]) -> list[dict[str, str]]:
+    return [{"role": item.role, "content": item.content} for item in said]
 
 
 def found_session(view: ApiView, checked: CheckedRequest, access: Access) -> RecognisedSession:
@@ -121,7 +130,13 @@ def found_session(view: ApiView, checked: CheckedRequest, access: Access) -> Rec
     start = chain_start(str(view.project.pk), access.caller, user_of(checked.body))
     chain = extend_chain(start, before)
     checked.call = replace(checked.call, chain=chain)
-    return recognise_session(view.project, chain, before, checked.call.remembered_choices, checked.call.base)
+    return recognise_session(
+        view.project,
+        chain if before else None,
+        lambda: read_history(view.project, _messages(before)),
+        checked.call.remembered_choices,
+        checked.call.base,
+    )
 
 
 def settle(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> Session:

@@ -1,17 +1,19 @@
 """Which session a chat request means: the named one, a new one, or one under the client's own name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.sessions.histories import begin_session
-from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after, resume_session
+from sessions_app.actions.sessions.recognition import UNREAD, RecognisedSession, continue_after, resume_session
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.identifiers import OWN_SESSIONS
-from sessions_app.models import KnowledgeBase, Project, Session
+from sessions_app.ingest.histories import read_history
+from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.sessions.conversations import response_turn
 from sessions_app.queries.sessions.lookups import known_session, session_reference
 
@@ -26,8 +28,8 @@ def chat_session(
     header_id: str | None,
     choices: Choices,
     base: KnowledgeBase | None,
-) -> Session:
-    """Return the session that a validated chat request talks to, creating it if the request may.
+) -> RecognisedSession:
+    """Return the session that a validated chat request talks to, creating it with its history if the request may.
 
     Raises:
         NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
@@ -37,18 +39,22 @@ def chat_session(
     session_id = usable_id(body.get("session_id")) or usable_id(header_id)
     if session_id is not None:
         try:
-            return known_session(project, session_id) if base is None else session_reference(project, session_id)
+            found = known_session(project, session_id) if base is None else session_reference(project, session_id)
+            return RecognisedSession(session=found, how="named")
         except NotFound:
             if session_id.startswith(OWN_SESSIONS) or (usable_id(header_id) is None and history is None):
                 raise
             check_client_name(session_id)
+    told = read_history(project, history or ())
     try:
-        return begin_session(project, history or (), choices, base=base, client_name=session_id)
+        session = begin_session(project, told, choices, base=base, client_name=session_id)
+        how = "named" if session_id else "new"
+        return RecognisedSession(session=session, how=how, warnings=(UNREAD,) if told.unread_count else ())
     except IntegrityError:
         if session_id is None:
             raise
         # Another request used the name first, or the name belongs to a session that was deleted.
-        return session_reference(project, session_id)
+        return RecognisedSession(session=session_reference(project, session_id), how="named")
 
 
 def talking_session(
@@ -66,10 +72,15 @@ def talking_session(
     previous = usable_id(body.get("previous_response_id"))
     if previous is not None:
         return continued_session(project, previous, body.get("session_id") or header_id)
-    session = chat_session(project, body, header_id, choices, base)
-    if session.is_client_named:  # the client cannot know that its session has expired
-        return resume_session(session)
-    return RecognisedSession(session=session, how="named")
+    found = chat_session(project, body, header_id, choices, base)
+    # The client cannot know that a session under its own name has expired.
+    return resume(found) if found.session.is_client_named else found
+
+
+def resume(found: RecognisedSession) -> RecognisedSession:
+    """Return a named session, or the one that continues it if it has expired."""
+    resumed = resume_session(found.session)
+    return replace(resumed, warnings=(*found.warnings, *resumed.warnings))
 
 
 def continued_session(project: Project, previous: str, named: str | None) -> RecognisedSession:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.db import models
 
-from mrpvm.values import KnowledgeUnit
+from mrpvm.values import CHAT_TURN, KnowledgeUnit
 from sessions_app.models.damage import StoredJSONField
 
 _COLUMNS = (
@@ -72,8 +72,9 @@ class UnitFields(models.Model):
 
     @property
     def source_label(self) -> str:
-        """Return what its source is called, else the source's id."""
-        return str(self.provenance.get("source_name") or self.source_id)
+        """Return what its source is called, else the source's id; of what was told, that an earlier turn told it."""
+        is_told = self.provenance.get("source_type") == CHAT_TURN
+        return str(self.provenance.get("source_name") or ("an earlier turn" if is_told else self.source_id))
 
 
 def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:

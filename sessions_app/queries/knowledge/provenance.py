@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from mrpvm.errors import NotFound
-from mrpvm.values import KnowledgeUnit
+from mrpvm.knowledge.units import told_in
+from mrpvm.values import CHAT_TURN, KnowledgeUnit
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -16,6 +17,7 @@ from sessions_app.models import (
     KnowledgeLayer,
     KnowledgeSource,
     LayerUnit,
+    Message,
     Session,
     UnitEvent,
 )
@@ -30,9 +32,9 @@ MOUNTS_LOOKED_AT = 50
 class Provenance:
     """One unit as a session knows it.
 
-    `value` is None for a unit that is no longer stored; `text` then comes from the ledger. `turn`, `source` and `layer`
-    are set if the unit came from one; `base` is the mounted base through which the session sees the layer. A unit that
-    `is_retracted` can be restored.
+    `value` is None for a unit that is no longer stored; `text` then comes from the ledger. `turn`, `message`, `source`
+    and `layer` are set if the unit came from one; `message` is one that a client brought along. `base` is the mounted
+    base through which the session sees the layer. A unit that `is_retracted` can be restored.
     """
 
     unit_id: str
@@ -40,6 +42,7 @@ class Provenance:
     value: KnowledgeUnit | None = None
     state: str = ""
     turn: ExplainabilityTurn | None = None
+    message: Message | None = None
     source: KnowledgeSource | None = None
     layer: KnowledgeLayer | None = None
     base: KnowledgeBase | None = None
@@ -52,7 +55,7 @@ def provenance(session: Session, unit_id: str) -> Provenance:
     Raises:
         NotFound: UNIT_NOT_FOUND, the session never saw such a unit.
     """
-    own = session.context_units.filter(unit_id=unit_id).select_related("turn").first()
+    own = session.context_units.filter(unit_id=unit_id).select_related("turn__session").first()
     if own is not None:
         return _own(own)
     origin = _in_layers(session, unit_id) or _in_ledger(session, unit_id)
@@ -62,9 +65,32 @@ def provenance(session: Session, unit_id: str) -> Provenance:
 
 
 def _own(unit: ContextUnit) -> Provenance:
+    value = unit.to_value()
+    turn = unit.turn or _turn_before_fork(unit, value)
     return Provenance(
-        unit_id=unit.unit_id, text=unit.text, value=unit.to_value(), state=unit.get_state_display(), turn=unit.turn
+        unit_id=unit.unit_id,
+        text=unit.text,
+        value=value,
+        state=unit.get_state_display(),
+        turn=turn,
+        message=_message_told_in(unit, value) if turn is None else None,
     )
+
+
+def _turn_before_fork(unit: ContextUnit, value: KnowledgeUnit) -> ExplainabilityTurn | None:
+    """Return the turn of the session from which this one was forked, if the unit was copied from there."""
+    if value.source_type != CHAT_TURN:
+        return None
+    turns = ExplainabilityTurn.objects.filter(session__project=unit.session.project_id, session__deleted_at=None)
+    return turns.filter(request_id=told_in(value)).select_related("session").first()
+
+
+def _message_told_in(unit: ContextUnit, value: KnowledgeUnit) -> Message | None:
+    """Return the message that a client brought along and that told the unit."""
+    _, _, sequence = told_in(value).rpartition("-")
+    if value.source_type != CHAT_TURN or not sequence.isdecimal():
+        return None
+    return unit.session.messages.filter(sequence=int(sequence), turn=None).first()
 
 
 def _in_layers(session: Session, unit_id: str) -> Provenance | None:

@@ -92,12 +92,16 @@ def _place(provenance: Provenance) -> Any:
         return find_place(provenance.source.content, provenance.text, start, end)
     if provenance.turn is not None:
         return find_place(provenance.turn.user_message, provenance.text)
+    if provenance.message is not None:
+        return find_place(provenance.message.content, provenance.text)
     return None
 
 
 def _place_words(provenance: Provenance) -> str:
     if provenance.source is not None:
         return f"In the source {provenance.source.name}"
+    if provenance.message is not None:
+        return f"In message {provenance.message.sequence}, which the client brought along"
     return f"In the message of turn {provenance.turn.turn_index}" if provenance.turn is not None else ""
 
 

@@ -22,6 +22,7 @@ CODES: Mapping[str, str] = {
     "index_outdated": "the index was written by another version, so some words are not found in it; the operator's"
     " command `reindex` brings it up to date",
     "conversation_ambiguous": "several sessions could have had this conversation, so a new one goes on from it",
+    "history_partly_read": "only the newest messages that the client brought along were searched for facts",
     "summary_failed": "the model did not summarise the older messages, so rules did",
     "rewriting_failed": "the message could not be rewritten for the search and was searched for unchanged",
     "memory_failed": "the session's memory could not be updated with this turn",

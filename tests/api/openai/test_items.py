@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.histories import append_messages
+from sessions_app.actions.sessions.histories import History, append_messages
 from sessions_app.models import Session
 from sessions_app.models.sessions.session import ForkReason
 from tests.api.conftest import Caller
@@ -54,7 +54,9 @@ def test_items_have_own_ids_and_the_answer_its_outputs(editor: Caller, items: st
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_pages_follow_one_another_also_behind_an_answer(listed: Callable[..., Any], order: str) -> None:
-    append_messages(Session.objects.get(), [{"role": "user", "content": f"Number {place}"} for place in range(3)])
+    append_messages(
+        Session.objects.get(), History(messages=[{"role": "user", "content": f"Number {place}"} for place in range(3)])
+    )
     whole = listed(order=order)
     assert len(whole["data"]) == 8
     assert not whole["has_more"]
@@ -91,7 +93,10 @@ def test_what_names_no_item_is_refused(editor: Caller, items: str, listed: Calla
 
 
 def test_a_page_of_a_long_conversation_is_read_alone(editor: Caller, items: str, listed: Callable[..., Any]) -> None:
-    append_messages(Session.objects.get(), [{"role": "user", "content": f"Number {place}"} for place in range(300)])
+    append_messages(
+        Session.objects.get(),
+        History(messages=[{"role": "user", "content": f"Number {place}"} for place in range(300)]),
+    )
     with counted_queries() as paged:
         page = listed(limit=2, after="msg_200")
     assert texts(page) == ["Number 193", "Number 192"]
@@ -110,7 +115,7 @@ def test_a_message_taken_out_counts_no_more(editor: Caller, items: str) -> None:
     assert editor.delete(f"{items}/msg_2").status_code == 404
     assert editor.get(address).json()["message_count"] == 4
     assert editor.get("/api/sessions").json()["sessions"][0]["message_count"] == 4
-    append_messages(session, [{"role": "user", "content": "Well then."}])
+    append_messages(session, History(messages=[{"role": "user", "content": "Well then."}]))
     session.refresh_from_db()
     assert (session.message_count, session.message_sequence) == (5, 6)
     assert fork_session(session, 4, ForkReason.EDITED).message_count == 3

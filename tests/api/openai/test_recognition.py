@@ -170,7 +170,8 @@ def test_header_and_field_override_recognition(say: Say) -> None:
     say(list(conversation), "And my bird is called Pip.", extra_body={"session_id": "mine"})
     assert how() == ["new", "named", "named"]
     mine = Session.objects.get(session_id="mine")
-    assert mine.messages.count() == 4
+    assert [item["content"] for item in conversation[:2]] == [item.content for item in mine.messages.all()[:2]]
+    assert mine.messages.count() == 6
     assert ConversationPoint.objects.filter(session=mine).count() == 0
 
 
