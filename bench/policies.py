@@ -90,7 +90,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     from mrpvm.conversation.asking import UnaskedModel
     from mrpvm.conversation.flags import Flags
     from mrpvm.conversation.preparation import PreparedTurn, prepare_turn
-    from sessions_app.actions.sessions.histories import append_messages
+    from sessions_app.actions.sessions.histories import History, append_messages
     from sessions_app.actions.sessions.session import create_session
     from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.models import ExplainabilityTurn
@@ -100,7 +100,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     session, call, sizes, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
     flags = Flags()
     for count, pair in enumerate(islice(_pairs(), max(exchanges)), 1):
-        append_messages(session, pair)
+        append_messages(session, History(messages=pair))
         session.refresh_from_db()
         chars += sum(len(item["content"]) for item in pair)
 
