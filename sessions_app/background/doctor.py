@@ -59,7 +59,7 @@ class Defect:
 
 
 def findings() -> Iterator[Defect]:
-    """Yield the findings, check by check; every table is read once and nothing is written."""
+    """Yield the findings, check by check; tables are read whole and nothing is written."""
     for check in (
         _versions, _configuration, _storage, _clock, _foreign_keys, _damaged_values, _sequences, _stuck_turns,
         _counts, _layer_counts, _ownerless_layers, _unindexed_units, _statistics,

@@ -409,3 +409,14 @@ def test_an_opened_note_leaves_the_focus_where_the_reader_is(browser: Browser, s
     expect(note).not_to_have_attribute("open", "")
     note.locator("summary").click()
     expect(page.get_by_label("Note on the answer")).to_be_focused()
+
+
+def test_after_retract_the_keyboard_goes_on_at_the_units(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex. My cat is called Tom.")
+    page = browser.open("session", session.session_id)
+    page.get_by_role("button", name="Retract: My cat is called Tom.").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#toasts")).to_contain_text("Retracted")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator(":focus")).to_have_text("My dog is called Rex.")
