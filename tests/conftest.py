@@ -16,8 +16,8 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection, connections
-from django.test import Client
+from django.db import connection, connections, transaction
+from django.test import Client, TransactionTestCase
 from pytest_django import DjangoDbBlocker, Settings
 
 from mrpvm import registry
@@ -121,29 +121,27 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_flush() -> Iterator[None]:
-    """Let the flush after a test that commits delete rows, and keep content types and permissions."""
-    from django.core.management.commands import flush
-    from django.db import connection
+    """Let a test that commits delete its rows in one step and keep its connection; content types and permissions stay.
 
-    kept = {"django_content_type", "auth_permission"}
-    introspection = type(connection.introspection)  # every thread has a connection of its own, and some of them flush
-    names = introspection.django_table_names
+    Django's flush asks for the tables and their relations each time, and opening a file again reads its schema.
+    """
+
+    @cache
+    def statements() -> list[str]:
+        tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
+        kept = {"django_content_type", "auth_permission"}
+        # TRUNCATE of PostgreSQL makes new files for each table and index, which is several times slower.
+        each = [f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables if table not in kept]  # noqa: S608
+        return each if connection.vendor == "sqlite" else [";".join(each)]
+
+    def delete_rows(case: TransactionTestCase) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            for statement in statements():
+                cursor.execute(statement)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments, **options: None)
-        patch.setattr(
-            introspection,
-            "django_table_names",
-            lambda self, **options: [name for name in names(self, **options) if name not in kept],
-        )
-        if connection.vendor == "postgresql":
-            # TRUNCATE makes new files for each table and index, which is several times slower than deleting a few rows.
-            patch.setattr(
-                type(connection.ops),
-                "sql_flush",
-                lambda self, style, tables, **options: [
-                    "".join(f"DELETE FROM {self.quote_name(table)};" for table in tables)  # noqa: S608
-                ],
-            )
+        patch.setattr(TransactionTestCase, "_fixture_teardown", delete_rows)
+        patch.setattr(TransactionTestCase, "_should_reload_connections", lambda case: False)
         yield
 
 
