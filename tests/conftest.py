@@ -54,6 +54,7 @@ def pytest_collection() -> Iterator[None]:
     gc.disable()
     collected = yield
     gc.freeze()  # about 600,000 objects that live as long as the process
+    gc.set_threshold(10_000)  # as often as in a server
     gc.enable()
     return collected
 
