@@ -83,7 +83,6 @@ def compiled_on_import() -> list[Found]:
             found.append(Found(module, pattern))
         return pattern
 
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # of no module here; takes seconds to import
     re.compile = noting  # type: ignore[assignment]
     django.setup()
     for root in ROOTS:
