@@ -65,10 +65,13 @@ def nothing_is_stored(session_id: str) -> Iterator[None]:
         ("notes.txt", b" \n" * 1000, "text/plain", 400, "INVALID_INPUT"),
         ("notes.txt", b"", "text/plain", 400, "INVALID_INPUT"),
         ("n" * 300 + ".txt", b"Dogs bark.", "text/plain", 400, "INVALID_INPUT"),
+        ("notes.zip", b"PK\x03\x04\0\0", "application/octet-stream", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("notes.pdf", b"not one", "application/octet-stream", 422, "SOURCE_UNREADABLE"),
+        ("notes.html", b"<script>x</script>", "application/octet-stream", 400, "INVALID_INPUT"),
     ],
     ids=[
         "picture", "program", "archive", "packed", "latin-1", "broken UTF-8", "unknown charset", "half a pair",
-        "torn PDF", "blank", "empty", "long name",
+        "torn PDF", "blank", "empty", "long name", "zip", "no PDF", "script alone",
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("nothing_is_stored")
