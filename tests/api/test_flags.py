@@ -28,10 +28,10 @@ def works(flag: str, answer: Any) -> bool:
 
 @pytest.mark.rule("POLICY-50")
 @pytest.mark.parametrize("flag", SETTINGS)
-@pytest.mark.parametrize("level", LEVELS)
 def test_a_level_switches_a_policy_and_outranks_those_before_it(
-    editor: Caller, manuals: Project, settings: Settings, flag: str, level: str
+    editor: Caller, manuals: Project, settings: Settings, flag: str
 ) -> None:
+    """The levels before one have switched it on when that level switches it off."""
     session_id = editor.post("/api/sessions", {}).json()["session_id"]
     for message in ("What does the red pump need?", "And the valve?", "So when?", "Why is that?", "And it?"):
         editor.chat(message, session_id, **PINS)
@@ -46,12 +46,11 @@ def test_a_level_switches_a_policy_and_outranks_those_before_it(
             assert editor.patch(f"/api/sessions/{session_id}", {flag: value}).json()["flags"] == {flag: value}
         return {flag: value} if at == "request" else {}
 
-    for before in LEVELS[: LEVELS.index(level)]:
-        choose(before, True)
-    off = choose(level, False)
-    assert not works(flag, editor.chat("And what about it?", session_id, **PINS, **off))
-    on = choose(level, True)
-    assert works(flag, editor.chat("And what about it?", session_id, **PINS, **on))
+    for level in LEVELS:
+        for value in (False, True):
+            chosen = choose(level, value)
+            answer = editor.chat("And what about it?", session_id, **PINS, **chosen)
+            assert works(flag, answer) is value, level
 
 
 def test_a_session_begins_with_its_flags_and_takes_a_choice_back(editor: Caller) -> None:

@@ -193,16 +193,16 @@ PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 @pytest.mark.rule("DECISION-19", "DECISION-47")
 @pytest.mark.parametrize("change", PATIENT)
 def test_what_changes_a_session_waits_when_asked(
-    editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
+    editor: Caller, session_id: str, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     """The turn ends while the request waits."""
     method, path, body = PATIENT[change]
-    address = f"/api/sessions/{talked.session_id}"
+    address = f"/api/sessions/{session_id}"
     editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})
     if change in ("load", "mount"):
         editor.post(f"{address}/kb/save", {})
     running = ExplainabilityTurn.objects.create(
-        session=talked, turn_index=9, status="running", user_message="x",
+        session=Session.objects.get(session_id=session_id), turn_index=9, status="running", user_message="x",
         lease_until=timezone.now() + timedelta(hours=1),
     )  # fmt: skip
     waits: list[float] = []
