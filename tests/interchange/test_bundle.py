@@ -175,7 +175,7 @@ def test_bundle_that_would_fill_the_memory_is_refused(project: Project) -> None:
     whole = bundled(Session.objects.get(pk=Walk(project, seed=1).session.pk))
 
     # Random digits, since a very high compression ratio is refused anyway.
-    lists = b"".join(b"[%d]," % digit for digit in random.Random(1).choices(range(10), k=1_500_000))
+    lists = b"".join(b"[%d]," % digit for digit in random.Random(1).choices(range(10), k=800_000))
 
     def many_lists(name: str, content: bytes) -> bytes:
         return b"[" + lists + b"[]]\n" if name == "message.jsonl" else content
