@@ -1,4 +1,4 @@
-"""One mrpvm server sends its turns to another over HTTP; both are separate processes."""
+"""One mrpvm server sends its turns to another over HTTP; the sender is a process of its own."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +9,8 @@ from urllib.parse import quote
 import httpx2 as httpx
 import pytest
 
+from tests.api.conftest import Caller
+from tests.live import LiveServer
 from tests.server import ServerProcess
 
 WAIT_SECONDS = 20
@@ -16,28 +18,20 @@ MESSAGES = ("My dog is called Rex. My cat is called Tom.", "What is my dog calle
 
 
 @pytest.fixture
-def receiver(migrated_data: Callable[..., Path]) -> Iterator[ServerProcess]:
-    """Return the server that receives traces."""
-    with ServerProcess(migrated_data("receiver")) as server:
-        yield server
-
-
-@pytest.fixture
-def sender(migrated_data: Callable[..., Path], receiver: ServerProcess) -> Iterator[ServerProcess]:
-    """Return the server that sends its turns to the receiver, with their content."""
+def sender(migrated_data: Callable[..., Path], live_asgi: LiveServer, editor: Caller) -> Iterator[ServerProcess]:
+    """Return the server that sends its turns to the live one, with their content."""
     with ServerProcess(
         migrated_data("sender"),
-        OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
-        OTEL_EXPORTER_OTLP_HEADERS=f"Authorization={quote(f'Bearer {receiver.api_key}')}",
+        OTEL_EXPORTER_OTLP_ENDPOINT=live_asgi.url,
+        OTEL_EXPORTER_OTLP_HEADERS=f"Authorization={quote(editor.headers['Authorization'])}",
         OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="true",
         OTEL_BSP_SCHEDULE_DELAY="100",
     ) as server:
         yield server
 
 
-def api(server: ServerProcess) -> httpx.Client:
-    """Return a client with the server's key."""
-    return httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {server.api_key}"}, timeout=30)
+def api(url: str, authorization: str) -> httpx.Client:
+    return httpx.Client(base_url=url, headers={"Authorization": authorization}, timeout=30)
 
 
 def turn_of(client: httpx.Client, listed: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +48,11 @@ def shape(turn: dict[str, Any]) -> Any:
     return frames, runs, {(item["from"], item["to"], item["kind"]) for item in drawn["edges"]}
 
 
-def test_what_one_server_sent_another_draws_alike(sender: ServerProcess, receiver: ServerProcess) -> None:
-    with api(sender) as here, api(receiver) as there:
+def test_what_one_server_sent_another_draws_alike(sender: ServerProcess, live_asgi: LiveServer, editor: Caller) -> None:
+    with (
+        api(sender.url, f"Bearer {sender.api_key}") as here,
+        api(live_asgi.url, editor.headers["Authorization"]) as there,
+    ):
         session_id = None
         for message in MESSAGES:
             body = {"messages": [{"role": "user", "content": message}], "session_id": session_id}
@@ -64,7 +61,7 @@ def test_what_one_server_sent_another_draws_alike(sender: ServerProcess, receive
         until = time.monotonic() + WAIT_SECONDS
         came: list[dict[str, Any]] = []
         while len(came) < len(MESSAGES):
-            assert time.monotonic() < until, receiver.output
+            assert time.monotonic() < until, sender.output
             time.sleep(0.1)
             came = there.get("/api/turns", params={"q": "is:imported"}).raise_for_status().json()["turns"]
         sent = here.get("/api/turns").raise_for_status().json()["turns"]
