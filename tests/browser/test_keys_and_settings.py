@@ -2,10 +2,12 @@
 
 import httpx2 as httpx
 import pytest
+from django.urls import reverse
 from playwright.sync_api import expect
 
+from sessions_app.actions.settings.projects import create_project, ensure_first_admin, set_member
 from sessions_app.queries.settings.model_roles import shared_config
-from tests.browser.browsing import Browser, aside
+from tests.browser.browsing import Browser, aside, ready
 from tests.llm.provider import Provider
 
 
@@ -58,3 +60,20 @@ def test_a_role_gets_a_model_of_the_provider_s(provider: Provider, browser: Brow
     assert (config["thinkingLevel"], config["verbosity"]) == ("high", "low")
     assert config["roles"]["goal-fast"] == {"model": "served"}
     assert config["pluginOverrides"]["gs-llm-deep"] == {"model": "other"}
+
+
+def test_a_form_of_a_page_opened_before_a_switch_of_projects_is_refused(browser: Browser) -> None:
+    other = aside(create_project, "Other")
+    aside(set_member, other, aside(ensure_first_admin, browser.project), "admin")
+    before = browser.page.context.new_page()
+    before.goto(browser.url + reverse("quotas"))
+    page = browser.open("projects")
+    page.get_by_role("button", name="Other").click()
+    expect(page.get_by_text("The pages show “Other” now.")).to_be_visible()
+    ready(before).get_by_role("textbox", name="Sessions").fill("3")
+    before.get_by_role("button", name="Save").click()
+    expect(before.get_by_text("Nothing was done: the page that sent this is of “Default”")).to_be_visible()
+    before.get_by_role("button", name="Show “Default”").click()
+    expect(before.get_by_text("What the project Default may use")).to_be_visible()
+    other.refresh_from_db()
+    assert other.quotas == {}

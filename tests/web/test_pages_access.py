@@ -243,3 +243,48 @@ def test_a_member_of_two_projects_switches_between_them(project: Project) -> Non
     assert "Second" in texts_of(client.get(reverse("projects"), headers={"HX-Request": "true"}).text, "button")
     assert parsed(client.post(address, follow=True).text).css('[title="Project Second"]')
     assert shown_projects([User.objects.get(username="ada").pk]) == {User.objects.get(username="ada").pk: other.pk}
+
+
+@pytest.mark.parametrize("is_fragment", [False, True])
+def test_a_form_of_a_page_of_another_project_changes_nothing(project: Project, is_fragment: bool) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    client = member_client(project, name="ann")
+    set_member(other, User.objects.get(username="ann"), "admin")
+    set_member(other, User.objects.create_user("bo"), "viewer")
+    set_member(project, User.objects.get(username="bo"), "viewer")
+    client.post(reverse("project-choose", args=["other"]), {"page_project": "default"})
+    headers = {"Referer": "http://testserver/members"} | ({"HX-Request": "true"} if is_fragment else {})
+    for name, arguments, form in (
+        ("member-remove", ["bo"], {}), ("member-role", ["bo"], {"role": "admin"}), ("api-keys", [], {"name": "K"}),
+        ("quotas", [], {"sessions": "1"}), ("retention", [], {"messages": "1"}), ("knowledge", [], {"name": "New"}),
+    ):  # fmt: skip
+        asked = client.post(reverse(name, args=arguments), {**form, "page_project": "default"}, headers=headers)
+        assert asked.status_code == (422 if is_fragment else 403)
+    assert dict(Membership.objects.filter(user__username="bo").values_list("project__slug", "role")) == {
+        "default": "viewer", "other": "viewer",
+    }  # fmt: skip
+    other.refresh_from_db()
+    assert (other.quotas, other.api_keys.count(), other.knowledge_bases.count()) == ({}, 0, 0)
+    if is_fragment:
+        assert "another project than “Other”" in asked.text
+        return
+    check_html(asked.text)
+    assert text_at(asked.text, "h1 + p").startswith("Nothing was done: the page that sent this is of “Default”")
+    assert parsed(asked.text).css('[name="next"]')[0].attributes["value"] == "http://testserver/members"
+
+
+def test_an_address_of_another_of_the_user_s_projects_leads_there(project: Project) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    session, base = new_session(other), create_base(other, "Theirs")
+    client, stranger = member_client(project, name="ann"), member_client(project, name="bo")
+    set_member(other, User.objects.get(username="ann"), "viewer")
+    for name, key in (("session", session.session_id), ("knowledge-base", base.kb_id)):
+        address = reverse(name, args=[key])
+        assert stranger.get(address).status_code == 404
+        asked = client.get(address)
+        assert asked.status_code == 403
+        assert text_at(asked.text, "h1 + p") == "It belongs to “Other”, and the pages show “Default” now."
+    form = parsed(asked.text).css_first("main form")
+    shown = client.post(str(form.attributes["action"]), {"next": form.css_first('[name="next"]').attributes["value"]})
+    assert shown["Location"] == address
+    assert client.get(address).status_code == 200

@@ -15,7 +15,7 @@ from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins, l
 from sessions_app.queries.settings.projects import membership_of, projects_of_keys, role_of
 
 PROJECT_HEADER = "X-Project"
-"""Which of their projects a logged-in member means, by its slug; without it the default one."""
+"""Which of their projects a logged-in member means, by its slug; without it the one that the pages show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

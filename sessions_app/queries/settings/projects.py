@@ -1,12 +1,12 @@
 """Who may see what."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.contrib.auth.models import User
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
 
 from mrpvm.errors import NotFound
-from sessions_app.models import ApiKey, Membership, Project, Role
+from sessions_app.models import ApiKey, Experiment, Forgetting, KnowledgeBase, Membership, Project, Role, Session, Suite
 
 
 def all_projects() -> QuerySet[Project]:
@@ -35,6 +35,29 @@ def membership_of(user: User, project_slug: str | None = None) -> Membership | N
 
 
 _SHOWN_FIRST = (F("shown_at").desc(nulls_last=True), "-project__is_default", "project_id")
+
+
+def membership_beside(user: User, project: Project, ids: Mapping[str, object]) -> Membership | None:
+    """Return the user's membership in another project than the given one, to which the row with one of these ids
+    belongs; None where there is none.
+
+    Args:
+        ids: values by their names in addresses, such as `session_id`; names of other things are ignored.
+    """
+    for name, model in _OWNED.items():
+        if name in ids:
+            owners = model._default_manager.filter(**{name: ids[name]}).exclude(project=project).values("project")
+            return Membership.objects.filter(user=user, project__in=owners).select_related("project").first()
+    return None
+
+
+_OWNED: Mapping[str, type[Model]] = {
+    "session_id": Session,
+    "kb_id": KnowledgeBase,
+    "suite_id": Suite,
+    "experiment_id": Experiment,
+    "forgetting_id": Forgetting,
+}
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, cast
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -12,8 +13,11 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from mrpvm.errors import NotFound
-from sessions_app.models import Project
-from sessions_app.queries.settings.projects import is_at_least, membership_of
+from sessions_app.models import Membership, Project
+from sessions_app.queries.settings.projects import is_at_least, membership_beside, membership_of
+
+PAGE_PROJECT = "page_project"
+"""The field in which a form names the project of its page, by the slug (static/js/shell/page.js)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +60,17 @@ type MemberView[**P] = Callable[Concatenate[HttpRequest, Member, P], HttpRespons
 
 
 def member_view[**P](
-    needed: str = "viewer",
+    needed: str = "viewer", *, of_any_project: bool = False
 ) -> Callable[[MemberView[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
     """Return a decorator that calls the view with the member, or answers what keeps the user out.
 
-    No membership: a page that says so. A lower role than `needed`: 403. What is not there for this project, and what
-    belongs to another one, alike: 404.
+    No membership: a page that says so. A form of a page of another project, and what belongs to another project of the
+    user's: 403 and a way to show that project. A lower role than `needed`: 403. What is not there for this project, and
+    what belongs to somebody else's, alike: 404.
+
+    Args:
+        needed: the least role that may call the view.
+        of_any_project: accept forms of pages of the user's other projects too.
     """
 
     def decorate(view: MemberView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
@@ -71,6 +80,9 @@ def member_view[**P](
             member = _member(request.user)
             if member is None:
                 return render(request, "shell/no_project.html", status=403)
+            sent_from = request.POST.get(PAGE_PROJECT, member.project.slug)
+            if sent_from != member.project.slug and not of_any_project:
+                return _refuse_form(request, member, membership_of(member.user, sent_from))
             member.check(needed)
             if "%00" in request.META["QUERY_STRING"]:
                 request.GET = _without_nul(request.GET)  # type: ignore[assignment]
@@ -78,12 +90,32 @@ def member_view[**P](
                 request.POST = _without_nul(request.POST)  # type: ignore[assignment]
             try:
                 return view(request, member, *args, **kwargs)
-            except NotFound as error:
-                raise Http404(error.message) from error
+            except (NotFound, Http404) as error:
+                elsewhere = membership_beside(member.user, member.project, kwargs)
+                if elsewhere is not None:
+                    return _of_another_project(request, member, elsewhere, request.get_full_path())
+                raise Http404(str(error)) from error
 
         return cast(Callable[Concatenate[HttpRequest, P], HttpResponse], answer)
 
     return decorate
+
+
+def _refuse_form(request: HttpRequest, member: Member, sent_from: Membership | None) -> HttpResponse:
+    """Refuse a form of a page that was opened while another project was shown."""
+    if "HX-Request" not in request.headers:
+        return _of_another_project(request, member, sent_from, request.headers.get("Referer", ""))
+    text = f"Nothing was done: this page is of another project than “{member.project.name}”, which is shown now."
+    messages.error(request, text, extra_tags="CONFLICT")
+    shown = {"messages": messages.get_messages(request)}
+    return render(request, "shell/messages.html", shown, status=422)
+
+
+def _of_another_project(
+    request: HttpRequest, member: Member, elsewhere: Membership | None, address: str
+) -> HttpResponse:
+    context = {"shown": member.project, "elsewhere": elsewhere and elsewhere.project, "address": address}
+    return render(request, "shell/other_project.html", context, status=403)
 
 
 def _member(user: Any) -> Member | None:

@@ -24,7 +24,7 @@ export function keepWritten(form) {
     if (missing.some(([, value]) => value)) fillOptions(form, missing);
   }
   addEventListener("pagehide", () => {
-    const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
+    const fields = [...new FormData(form)].filter(([name]) => !["csrfmiddlewaretoken", "page_project"].includes(name));
     if (form.elements.namedItem("content").value.trim() && !isLoggingOut) keep(key, fields);
     else drop(key);
   });

@@ -56,6 +56,14 @@ document.addEventListener("keydown", (event) => {
   document.querySelector(`:is(a, button)[aria-keyshortcuts="${CSS.escape(event.key)}"]`)?.click();
 });
 
+// --- the project of a form --------------------------------------------------------------------------------------------
+
+// Another tab may have switched to another project since. The server refuses the form then (web/shell/access.py).
+document.addEventListener("formdata", ({ target, formData }) => {
+  const { project } = document.body.dataset;
+  if (project && target.method === "post") formData.set("page_project", project);
+});
+
 // --- what cannot be shown any more ----------------------------------------------------------------------------------
 
 // The page stays as it is, and a failed request of the reader's own is explained.
