@@ -10,6 +10,9 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
+from sessions_app.api.shell.errors import access_ended
+from sessions_app.api.turns.live_answer import LiveAnswer
+from sessions_app.api.turns.sse import Feed
 from sessions_app.models import Experiment, Membership, Project
 from tests.live import LiveServer
 
@@ -71,3 +74,11 @@ def test_a_revoked_key_loses_its_open_stream(live_project: Project, live_asgi: L
         revoke_key(key)
         rest = list(lines)
     assert error_of(rest) == "UNAUTHENTICATED"
+
+
+def test_what_was_sent_to_a_reader_who_lost_access_is_not_void() -> None:
+    """The turn goes on; only what was sent of a turn that failed is void."""
+    answer = LiveAnswer(Feed(), ())
+    answer.sent = "It is Rex"
+    ended = access_ended("req-1", None)
+    assert list(answer.failed(ended)) == [("error", ended)]

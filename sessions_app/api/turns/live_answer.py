@@ -6,7 +6,7 @@ from mrpvm.trace.events import AnswerDelta, Event
 from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.turns.completion import answer_events, head
 from sessions_app.api.turns.progress import progress_of
-from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.api.turns.sse import Ending, Feed, StreamEvent
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.turns.pipeline import TurnResult
 
@@ -43,9 +43,12 @@ class LiveAnswer:
 
 
 def voided(body: ErrorResponse, sent: str) -> ErrorResponse:
-    """Return the error object, which says so if a part of an answer had been sent."""
-    if not sent:
-        return body
+    """Return the error object, which says so if a part of an answer had been sent.
+
+    A reader who lost access is not told so: the turn goes on, and its answer may be kept.
+    """
     error = body["error"]
+    if not sent or error["code"] == Ending.ACCESS.value:
+        return body
     details = {**error["details"], "void_answer_chars": len(sent)}
     return {"error": {**error, "message": f"{error['message']} {VOID}", "details": details}}
