@@ -206,6 +206,12 @@ class TestStaging:
             stage_source(session, source("a", "The pump is red"), replaces=False)
         assert claims(session) == ["The pump is blue"]
 
+    def test_a_text_that_another_stored_meanwhile_is_there_already(self, session: Session) -> None:
+        stage_source(session, source("a", "The pump is blue"))
+        with pytest.raises(Conflict) as refused:
+            stage_source(session, source("a", "The pump is blue"), replaces=False)
+        assert (refused.value.code, refused.value.details) == ("SOURCE_EXISTS", {"source_id": "a"})
+
     def test_a_draft_that_changes_while_a_source_is_staged(
         self, session: Session, base: KnowledgeBase, at_once: int
     ) -> None:

@@ -182,9 +182,6 @@ def refuse_taken(
     Raises:
         Conflict: somebody else's source has the id by now; SOURCE_EXISTS, the layer shows a source with this text.
     """
-    is_newer = isinstance(source, KnowledgeSource) and any(row.updated_at >= source.updated_at for row in earlier)
-    if is_newer or (is_listed(earlier) and not replaces):
-        raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
     equal = None if replaces else _shown_text(layer, source.hash)
     if equal is not None:
         raise Conflict(
@@ -192,6 +189,9 @@ def refuse_taken(
             code="SOURCE_EXISTS",
             details={"source_id": equal.source_id},
         )
+    is_newer = isinstance(source, KnowledgeSource) and any(row.updated_at >= source.updated_at for row in earlier)
+    if is_newer or (is_listed(earlier) and not replaces):
+        raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
 
 
 def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
