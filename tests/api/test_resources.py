@@ -152,6 +152,11 @@ def test_one_failed_check_is_503(editor: Caller, monkeypatch: pytest.MonkeyPatch
     assert Caller().get("/api/ready").json() == {"ready": False}
 
 
+@pytest.mark.usefixtures("unvalidated")
+def test_a_server_without_validators_is_ready(project: Project) -> None:
+    assert readiness.checks()["plugins"]
+
+
 def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     Project.objects.create(name="Readiness check", slug="readiness-check")
     assert all(readiness.checks().values())
