@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from django.db import connections
 from django.urls import reverse
 from pytest_django import Settings
 
-from mrpvm.errors import MRPError
+from mrpvm.errors import MRPError, Unavailable
 from sessions_app.actions.knowledge.bases import create_base, delete_base, restore_base
 from sessions_app.actions.sessions.session import create_session, delete_session, restore_session
 from sessions_app.actions.settings.quotas import choose_quotas, count_model_use, take_turn
@@ -163,6 +164,22 @@ def test_tokens_and_cost_of_a_day_end_turns(
     assert editor.chat("What do I like?").status_code == 200
     count_model_use(project.pk, [("priced", 0, 40_000)])
     assert refusal(editor.chat("What do I like?")) == (429, "QUOTA_REACHED", "cost-a-day")
+
+
+def test_a_refusal_says_in_words_what_is_used_up_and_until_when(project: Project) -> None:
+    def said(kind: str, limit: int) -> str:
+        project.quotas = {kind: limit}
+        for _ in range(3):  # a minute may end meanwhile
+            try:
+                take_turn(project)
+            except Unavailable as error:
+                return error.message
+        return ""
+
+    count_model_use(project.pk, [("large", 2_000, 0)])
+    assert re.fullmatch(r"This project may use 1 turn a minute\. Try again in \d+ s\.", said("calls-a-minute", 1))
+    assert said("tokens-a-day", 1) == "This project may use 1 token a day. Try again after midnight UTC."
+    assert said("tokens-a-day", 2_000) == "This project may use 2,000 tokens a day. Try again after midnight UTC."
 
 
 def test_the_page_shows_use_against_limits(project: Project) -> None:

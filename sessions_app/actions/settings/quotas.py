@@ -18,11 +18,11 @@ from sessions_app.queries.settings.quotas import calls_name, seconds_until_free,
 MOST = 10**15
 _STORED = (QuotaKind.SESSIONS, QuotaKind.UNITS, QuotaKind.BYTES)
 _UNITS_OF_USE = {
-    QuotaKind.SESSIONS: "sessions",
-    QuotaKind.UNITS: "units",
+    QuotaKind.SESSIONS: "session{s}",
+    QuotaKind.UNITS: "unit{s}",
     QuotaKind.BYTES: "of sources",
-    QuotaKind.CALLS: "turns a minute",
-    QuotaKind.TOKENS: "tokens a day",
+    QuotaKind.CALLS: "turn{s} a minute",
+    QuotaKind.TOKENS: "token{s} a day",
     QuotaKind.COST: "a day for models",
 }
 
@@ -123,12 +123,13 @@ def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
 def _reached(kind: QuotaKind, limit: float) -> Unavailable:
     seconds = seconds_until_free(kind)
     amount = size_words(int(limit)) if kind == QuotaKind.BYTES else f"{limit:,.10g}"
-    words = f"This project may use {amount} {_UNITS_OF_USE[kind]}"
+    words = f"This project may use {amount} {_UNITS_OF_USE[kind].format(s='' if limit == 1 else 's')}"
     details = {"quota": kind.value, "limit": limit}
     if seconds is None:
         return Unavailable(f"{words}; there is no room for more.", code="QUOTA_FULL", details=details)
+    when = f"in {seconds} s" if kind == QuotaKind.CALLS else "after midnight UTC"
     return Unavailable(
-        f"{words}. Try again in {seconds} s.",
+        f"{words}. Try again {when}.",
         code="QUOTA_REACHED",
         details={**details, "retry_after_seconds": seconds},
     )
