@@ -194,6 +194,23 @@ def test_a_deleted_session_can_be_taken_back(client: Client, project: Project) -
     assert titles(client.get("/").text) == ["Dear"]
 
 
+def test_the_address_of_a_deleted_session_brings_it_back(client: Client, project: Project) -> None:
+    """A refused undo leads there, so that it can be repeated."""
+    session = new_session(project, title="Dear", deleted_at=timezone.now())
+    new_session(project)
+    Project.objects.update(quotas={"sessions": 1})
+    undo, address = (reverse(name, args=[session.session_id]) for name in ("session-restore", "session"))
+    refused = client.post(undo, follow=True)
+    check_html(refused.text)
+    assert (refused.status_code, error_code(refused.text)) == (404, "QUOTA_FULL")
+    assert text_at(refused.text, "h1") == "“Dear” was deleted"
+    assert not parsed(member_client(project, "viewer").get(address).text).css(f'main form[action="{undo}"]')
+    Project.objects.update(quotas={})
+    form = parsed(refused.text).css_first(f'main form[action="{undo}"]')
+    assert client.post(undo, {"next": form.css_first('[name="next"]').attributes["value"]})["Location"] == address
+    assert client.get(address).status_code == 200
+
+
 def test_undo_has_an_end(client: Client, project: Project) -> None:
     session = new_session(project, deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
     response = client.post(reverse("session-restore", args=[session.session_id]), follow=True)

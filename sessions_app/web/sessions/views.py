@@ -3,10 +3,12 @@
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from mrpvm.errors import MRPError, Unavailable
+from mrpvm.errors import MRPError, NotFound, Unavailable
 from sessions_app.actions.sessions.session import (
+    UNDO_PERIOD,
     Choices,
     choose_policies,
     clean_title,
@@ -41,11 +43,17 @@ TEMPLATE = "sessions/show.html"
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the conversation beside what the session holds; an expired session is read-only.
+    """Show the conversation beside what the session holds; an expired one is read-only, a deleted one can be restored.
 
     Opening the page resets the provider's conversation.
     """
-    session = session_of(member.project, session_id)
+    try:
+        session = session_of(member.project, session_id)
+    except NotFound:
+        deleted = deleted_session(session_id, member.project.pk)
+        if deleted is None or deleted.deleted_at is None or deleted.deleted_at < timezone.now() - UNDO_PERIOD:
+            raise
+        return page(request, "sessions/deleted.html", member, {"session": deleted}, section="sessions", status=404)
     drop_chain(session)
     written = take(request, f"written:{session_id}")
     mounted, before = newest_mounts(session), whole_number(request.GET.get("before"))
@@ -223,6 +231,6 @@ def restore(request: HttpRequest, member: Member, session_id: str) -> HttpRespon
         restore_session(session)
     except MRPError as error:
         tell_error(request, error)
-        return HttpResponseRedirect(reverse("sessions"))
+        return HttpResponseRedirect(reverse("session", args=[session_id]))
     tell(request, f"“{session.label}” is back.")
     return back_to(request, reverse("sessions"))
