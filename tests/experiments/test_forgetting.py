@@ -303,6 +303,14 @@ def test_a_person_goes_by_name_with_whole_sentences(project: Project) -> None:
     assert "gate A" in answer(say(session, "Where does the ferry leave from?"))
 
 
+def test_open_pages_are_told_of_a_masked_title(project: Project) -> None:
+    session = create_session(project, title="About Marta Lindqvist")
+    forgotten(project, Subject(kind="words", text="Marta Lindqvist"))
+    told = session.events.latest("sequence")
+    assert (told.kind, told.payload) == ("session.renamed", {"title": fresh(session).title})
+    assert "Marta" not in told.payload["title"]
+
+
 def test_another_project_keeps_its_own(project: Project, told: Session) -> None:
     foreign = create_session(create_project("Other"))
     theirs = say(foreign, LOCKER)

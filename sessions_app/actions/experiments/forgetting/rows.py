@@ -250,6 +250,13 @@ class Removal:
         kept = [row for row in rows if row["id"] not in self._work.messages]
         self._mask(table_of(Message), kept)
 
+    @transaction.atomic
+    def _mask_sessions(self, rows: Sequence[StoredRow]) -> None:
+        """Mask the rows, and tell open pages of them."""
+        self._mask(table_of(Session), rows)
+        for session in Session.objects.select_for_update().filter(pk__in=[row["id"] for row in rows]):
+            events.append(session, ("session.renamed", events.SessionRenamed(title=session.title)))
+
     def _mask_turns(self, rows: Sequence[StoredRow]) -> None:
         meant = {row["id"]: row["trial_number"] for row in rows}
         self._experiments |= set(Trial.objects.filter(pk__in=meant.values()).values_list("experiment_id", flat=True))
@@ -350,6 +357,7 @@ _REMOVALS: Mapping[type[Model], Callable[[Removal, Sequence[StoredRow]], None]] 
     ContextUnit: Removal._delete_context_units,
     UnitEvent: Removal._empty_ledger,
     Message: Removal._remove_messages,
+    Session: Removal._mask_sessions,
     ExplainabilityTurn: Removal._mask_turns,
     TurnEvents: Removal._mask_events,
     KnowledgeSource: Removal._remove_sources,
