@@ -11,8 +11,9 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions.session import Choices, rename_session
+from sessions_app.actions.sessions.session import Choices, delete_session, rename_session
 from sessions_app.actions.settings.model_roles import change_model_config
+from sessions_app.actions.settings.projects import create_project
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.models import Membership, RememberedText, Session
 from sessions_app.turns.call import TurnCall
@@ -109,18 +110,31 @@ def test_the_next_message_s_choices_follow_the_mount(browser: Browser) -> None:
     expect(chosen).to_have_value(summer.kb_id)
 
 
-@pytest.mark.parametrize(("change", "title"), [("removed", "No project"), ("logged out", "Log in")])
+@pytest.mark.parametrize(
+    ("change", "heading"),
+    [
+        ("removed", "You are not in a project yet"),
+        ("moved", "Not found"),
+        ("deleted", "was deleted"),
+        ("logged out", "Log in"),
+    ],
+)
 def test_a_page_closes_when_it_may_no_longer_be_read(
-    browser: Browser, session: Session, change: str, title: str
+    browser: Browser, session: Session, change: str, heading: str
 ) -> None:
     page = browser.open("session", session.session_id)
     live(page)
     if change == "removed":
         aside(lambda: Membership.objects.filter(project=browser.project).delete())
+    elif change == "moved":
+        other = aside(create_project, "Other")
+        aside(lambda: Membership.objects.filter(project=browser.project).update(project=other))
+    elif change == "deleted":
+        aside(delete_session, session)
     else:
         aside(lambda: LoginSession.objects.all().delete())
-    expect(page).to_have_title(re.compile(title))
-    browser.complaints.clear()  # the browser reports the answer 403
+    expect(page.locator("h1")).to_contain_text(heading)
+    browser.complaints.clear()  # the browser reports the answer 403 or 404
 
 
 def test_a_refused_message_shows_what_the_role_allows_now(browser: Browser, session: Session) -> None:

@@ -83,11 +83,12 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
   else toast(words, { failed: true });
 });
 
-// A page that may no longer be read gives way to the answer that says why. The page of a deleted session stays, which may
-// be restored; so does one that still opens, for a proxy may refuse sockets alone.
+// A page that may no longer be read gives way to the answer that says why; that of a deleted session offers to bring it
+// back. The page of a turn stays then, and so does one that still opens, for a proxy may refuse sockets alone.
 document.addEventListener("live:refused", async () => {
   const answer = await fetch(location.href).catch(() => null);
-  if (answer?.status === 403 || answer?.redirected) location.reload();
+  const isGone = answer?.status === 404 && document.getElementById("session-head");
+  if (answer?.status === 403 || answer?.redirected || isGone) location.reload();
   else toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
 
