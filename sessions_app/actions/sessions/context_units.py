@@ -162,10 +162,13 @@ def commit_told(session: Session, told: Sequence[ToldUnits]) -> None:
     A unit with a known hash is not added again. At the cap the oldest chat units are evicted.
     Effects: unit rows, journal index, ledger; `unit_count` on the unsaved session; afterwards one notification.
     """
-    by_hash = {unit.hash: (unit, item) for item in reversed(told) for unit in item.units}
-    known = known_hashes(session, [unit for unit, _ in by_hash.values()]) if by_hash else set()
-    fresh = [(unit, item) for digest, (unit, item) in reversed(by_hash.items()) if digest not in known]
-    fresh = fresh[-settings.MRPVM_MAX_SESSION_UNITS :]
+    known = known_hashes(session, [unit for item in told for unit in item.units]) if told else set()
+    by_hash: dict[str, tuple[KnowledgeUnit, ToldUnits]] = {}
+    for item in told:
+        for unit in item.units:
+            if unit.hash not in known:
+                by_hash.setdefault(unit.hash, (unit, item))
+    fresh = list(by_hash.values())[-settings.MRPVM_MAX_SESSION_UNITS :]
     if not fresh:
         return
     _make_room(session, len(fresh))

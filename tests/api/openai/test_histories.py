@@ -76,8 +76,22 @@ def test_a_unit_says_in_which_message_it_was_told(say: Say, project: Project) ->
 
 
 def test_a_fact_told_twice_is_one_unit(say: Say) -> None:
-    say([TOLD[2], TOLD[3], TOLD[2], TOLD[3]], "Thank you.")
+    both = {"role": "user", "content": "My bird is called Pip. My cat is called Felix."}
+    say([TOLD[2], TOLD[3], both, TOLD[3], TOLD[2], TOLD[3]], "Thank you.")
+    assert claims() == ["My cat is called Felix.", "My bird is called Pip."]
+
+
+def test_the_facts_of_a_message_keep_their_order(say: Say) -> None:
+    say([{"role": "user", "content": "My dog is called Rex. My cat is called Felix."}, TOLD[3]], "Thank you.")
+    assert claims() == ["My dog is called Rex.", "My cat is called Felix."]
+
+
+def test_the_newest_facts_fit_under_the_cap(say: Say, settings: Settings) -> None:
+    settings.MRPVM_MAX_SESSION_UNITS = 1
+    conversation = list(TOLD)
+    assert "Felix" in say(conversation, "What is my cat called?")
     assert claims() == ["My cat is called Felix."]
+    assert Session.objects.get().unit_count == 1
 
 
 def test_a_correction_in_the_history_counts(say: Say) -> None:
