@@ -27,6 +27,7 @@ def claims(session: Session | None = None) -> list[str]:
     return [unit.claim for unit in (units if session is None else units.filter(session=session))]
 
 
+@pytest.mark.rule("SESSION-37")
 def test_a_fact_in_a_history_answers_the_first_question(say: Say) -> None:
     conversation = list(TOLD)
     assert "Rex" in say(conversation, "What is my dog called?")
@@ -64,6 +65,7 @@ def test_a_history_of_the_native_api_is_read(editor: Caller) -> None:
     assert "Rex" in answer["choices"][0]["message"]["content"]
 
 
+@pytest.mark.rule("SESSION-37")
 def test_a_unit_says_in_which_message_it_was_told(say: Say, project: Project) -> None:
     say(list(TOLD), "Thank you.")
     reasons = UnitEvent.objects.filter(step="committed").order_by("pk").values_list("reason", flat=True)
@@ -105,6 +107,7 @@ def test_a_fork_knows_what_was_told_up_to_its_message(say: Say) -> None:
     assert claims(fork) == ["My dog is called Rex."]
 
 
+@pytest.mark.rule("SESSION-37")
 @pytest.mark.parametrize("long", ["My bird is called Pip. ", "x" * 3_000])
 def test_only_the_newest_messages_are_read_and_that_is_said(editor: Caller, settings: Settings, long: str) -> None:
     settings.MRPVM_MAX_HISTORY_CHARS = 500
