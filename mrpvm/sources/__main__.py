@@ -14,7 +14,8 @@ from mrpvm.sources.limits import IngestLimits
 from mrpvm.sources.normalisers import NORMALISERS
 from mrpvm.sources.normalising import admitted, check_results, chunk_context, chunk_input
 from mrpvm.sources.process_limits import MEMORY_BYTES, NICENESS, READING_CPU_SECONDS
-from mrpvm.sources.source import IngestedSource, ReadSource, finish_source, read_source
+from mrpvm.sources.source import ChunkUnits, IngestedSource, ReadSource, finish_source, read_source
+from mrpvm.sources.units import check_unit_count
 
 
 def main() -> None:
@@ -42,11 +43,14 @@ def _ingested(read: ReadSource, detector: str, limits: IngestLimits) -> Ingested
     context = chunk_context(
         read.info.source_id, AbsentModel(), remaining_ms=30_000, remaining_llm_calls=0, stopped=lambda: False
     )
-    results = []
+    results: list[ChunkUnits] = []
+    count = 0
     for place in range(len(read.chunks)):
         _write(protocol.line("progress", done=place, of=len(read.chunks)))
         reply = normaliser.normalise(chunk_input(read, place), context)
         results.append(admitted(read, place, detector, reply))
+        count += len(results[-1].units)
+        check_unit_count(count, limits)
     check_results(read, detector, results)
     return finish_source(read, results, limits)
 

@@ -87,6 +87,20 @@ def check_source_size(text: str, limits: IngestLimits) -> None:
         )
 
 
+def check_unit_count(count: int, limits: IngestLimits) -> None:
+    """Refuse a source over its limit of units; call it with the number so far, so that reading ends early.
+
+    Raises:
+        TooLarge: with KB_VALIDATION_MAX_UNITS_PER_SOURCE.
+    """
+    if count > limits.units_per_source:
+        raise TooLarge(
+            f"The source has {count} units or more; {limits.units_per_source} are allowed.",
+            code="KB_VALIDATION_MAX_UNITS_PER_SOURCE",
+            details={"limit": limits.units_per_source, "size": count},
+        )
+
+
 def chunk_id_of(root: str, chunk_index: int) -> str:
     """Return the id of a chunk; `root` is as for `SourceInfo`."""
     return f"{root}::{numbered('chunk', chunk_index)}"
@@ -110,14 +124,7 @@ def build_unit_tree(
     """
     leaves, sections = _leaves(source, chunks, units_by_chunk)
     aggregates = _aggregates(source, leaves, sections)
-    total = len(leaves) + len(aggregates)
-    bound = (limits or IngestLimits()).units_per_source
-    if total > bound:
-        raise TooLarge(
-            f"The source has {total} units; {bound} are allowed.",
-            code="KB_VALIDATION_MAX_UNITS_PER_SOURCE",
-            details={"limit": bound, "size": total},
-        )
+    check_unit_count(len(leaves) + len(aggregates), limits or IngestLimits())
     parent_of = {child: item.id for item in aggregates for child in item.child_unit_ids}
     return tuple(
         replace(

@@ -368,7 +368,7 @@ class _Work:
             read = read_source(self._file)
         models = model_source(self._roles, wish=self._model)
         work = Normaliser(detector=detector, models=models, watch=self.watch, progress=self._progress)
-        ingested = finish_source(read, normalise_chunks(work, read), self._file.limits)
+        ingested = finish_source(read, normalise_chunks(work, read, self._file.limits), self._file.limits)
         is_by_model = detector.descriptor.uses_llm and models.available
         return derive_summaries(ingested, models, self.watch) if is_by_model else ingested
 

@@ -15,9 +15,11 @@ from django.conf import settings
 from mrpvm.contracts import Normalisation, SeedDetector
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
+from mrpvm.sources.limits import IngestLimits
 from mrpvm.sources.normalising import admitted, check_results, chunk_context, chunk_input, failure, raised
 from mrpvm.sources.process import OnProgress
 from mrpvm.sources.source import ChunkUnits, ReadSource
+from mrpvm.sources.units import check_unit_count
 from sessions_app.plugin_threads import workers
 
 CHUNKS_AT_ONCE = 4
@@ -37,16 +39,17 @@ class Normaliser:
     progress: OnProgress
 
 
-def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
+def normalise_chunks(work: Normaliser, read: ReadSource, limits: IngestLimits) -> list[ChunkUnits]:
     """Return the result of each chunk, in chunk order; all or nothing but for rejections.
 
     Raises:
+        TooLarge: KB_VALIDATION_MAX_UNITS_PER_SOURCE, once the chunks that are done have too many.
         TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place.
         MRPError: what `watch` raises.
     """
     run = _Normalising(work, read)
     try:
-        results = run.all_results()
+        results = run.all_results(limits)
     finally:
         run.abandon()
     check_results(read, work.detector.descriptor.id, results)
@@ -62,9 +65,9 @@ class _Normalising:
         self._stopped = Event()
         self._running: dict[int, tuple[float, Callable[[], None]]] = {}
 
-    def all_results(self) -> list[ChunkUnits]:
+    def all_results(self, limits: IngestLimits) -> list[ChunkUnits]:
         """Return every chunk's result."""
-        count = len(self._read.chunks)
+        count, unit_count = len(self._read.chunks), 0
         results = [ChunkUnits()] * count
         waiting = iter(range(count))
         for place in islice(waiting, CHUNKS_AT_ONCE):  # zip would take one more than it gives
@@ -73,6 +76,8 @@ class _Normalising:
             self._work.progress(done, count)
             place, future = self._next()
             results[place] = self._result(place, future)
+            unit_count += len(results[place].units)
+            check_unit_count(unit_count, limits)
             following = next(waiting, None)
             if following is not None:
                 self._start(following)

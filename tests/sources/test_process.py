@@ -71,6 +71,13 @@ def test_refusals_come_through_as_they_are(given: SourceFile, kind: type[MRPErro
     assert refused.value.code == code
 
 
+def test_reading_ends_once_there_are_too_many_units() -> None:
+    lines = "\n".join(f"Pump {number} hums." for number in range(3_000))
+    with pytest.raises(TooLarge) as refused:
+        process().ingest(file(lines.encode(), "a.txt", limits=IngestLimits(units_per_source=100)), "sd-symbolic")
+    assert 100 < refused.value.details["size"] < 500
+
+
 @pytest.mark.parametrize(
     ("content", "name", "reason"),
     [(lambda: bomb(400_000_000), "a.pdf", "unpacks"), (lambda: b"<p>" * 6_000_000, "a.html", "memory")],
