@@ -7,13 +7,12 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
-from django.utils.text import Truncator
 
 from mrpvm.errors import Conflict
-from mrpvm.llm.redaction import without_secrets
 from sessions_app import events, shutdown
 from sessions_app.actions.knowledge import mounts as kb_mounts
 from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import beginning_of
 from sessions_app.actions.sessions.slots import refusal_of, turn_in_progress, waiting_for_slot
 from sessions_app.actions.settings.audit import asking_name
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
@@ -24,8 +23,6 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnEnd, unclosed
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
-
-FIRST_MESSAGE_CHARS = 60
 
 
 class SessionMovedOn(Conflict):
@@ -129,11 +126,8 @@ def _insert_turn(
 ) -> ExplainabilityTurn:
     limits = turn_limits()
     mount()
-    # Redacted here, as the statement bypasses the field, and before it is cut: half a secret is not recognised.
-    words = without_secrets(call.message).split(maxsplit=FIRST_MESSAGE_CHARS)[:FIRST_MESSAGE_CHARS]
-    first_message = Truncator(" ".join(words)).chars(FIRST_MESSAGE_CHARS)
     now = timezone.now()
-    advanced = advance_session(named.pk, first_message, now, expiry_after(now))
+    advanced = advance_session(named.pk, beginning_of(call.message), now, expiry_after(now))
     if advanced is None:
         raise refusal_of(named.pk)
     session, has_leftovers = advanced

@@ -12,7 +12,7 @@ from mrpvm.knowledge.units import message_id, with_turn_identity
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.sessions.context_units import ToldUnits, commit_told
-from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
+from sessions_app.actions.sessions.session import Choices, beginning_of, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import check_growth, stored
@@ -121,7 +121,9 @@ def _append(locked: Session, history: History) -> list[Message]:
     commit_told(locked, [_told(made[place], units) for place, units in history.facts.items()])
     Message.objects.bulk_create(made, batch_size=500)
     locked.message_sequence += len(made)
-    locked.save(update_fields=["message_sequence", "unit_count"])
+    by_user = (message.content for message in made if message.role == Message.Speaker.USER)
+    locked.first_message = locked.first_message or beginning_of(next(by_user, ""))
+    locked.save(update_fields=["message_sequence", "unit_count", "first_message"])
     check_growth(locked.project, before)
     events.append(locked, ("messages.changed", events.NoFacts()))
     return made

@@ -9,10 +9,12 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput
+from mrpvm.llm.redaction import without_secrets
 from mrpvm.llm.roles import MODEL_CHARS, ModelTable
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
@@ -39,6 +41,7 @@ from sessions_app.queries.settings.model_roles import shared_config, whole_confi
 from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
 
 TITLE_CHARS = 200
+_FIRST_MESSAGE_CHARS = 60
 UNDO_PERIOD = timedelta(minutes=10)
 """How long a deleted session can be restored before it may be purged."""
 TURNS_A_TRANSACTION, ROWS_A_TRANSACTION, _SPANS_A_TRANSACTION = 10, 500, 100
@@ -183,6 +186,13 @@ def _initial(
 def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
     notify_on_commit(session_created(session, base))
     notify_on_commit(kb_loaded(session, base, reason="session-create"))
+
+
+def beginning_of(message: str) -> str:
+    """Return how a session that begins with a message is called until it has a title."""
+    # Redacted before it is cut: half a secret is not recognised.
+    words = without_secrets(message).split(maxsplit=_FIRST_MESSAGE_CHARS)[:_FIRST_MESSAGE_CHARS]
+    return Truncator(" ".join(words)).chars(_FIRST_MESSAGE_CHARS)
 
 
 def clean_title(title: str | None) -> str | None:

@@ -65,6 +65,14 @@ def test_a_history_of_the_native_api_is_read(editor: Caller) -> None:
     assert "Rex" in answer["choices"][0]["message"]["content"]
 
 
+def test_a_session_is_called_by_the_first_message_of_its_history(say: Say, sdk: OpenAI) -> None:
+    say(list(TOLD), "Thank you.")
+    assert Session.objects.get().label == "My dog is called Rex. What is a good name for a cat?"
+    conversation = sdk.conversations.create()
+    sdk.conversations.items.create(conversation.id, items=TOLD[2:])  # type: ignore[arg-type]
+    assert Session.objects.latest("pk").label == "My cat is called Felix."
+
+
 @pytest.mark.rule("SESSION-37")
 def test_a_unit_says_in_which_message_it_was_told(say: Say, project: Project) -> None:
     say(list(TOLD), "Thank you.")
