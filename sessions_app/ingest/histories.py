@@ -26,7 +26,7 @@ _MESSAGES_BEFORE = 8
 def read_history(project: Project, messages: Sequence[Mapping[str, str]]) -> History:
     """Return messages with the facts that their user states; nothing is stored.
 
-    The newest are read, up to `MRPVM_MAX_HISTORY_CHARS`, by a detector that needs no model, which would be asked once
+    The newest are read, up to `MRPVM_MAX_HISTORY_CHARS`, by a detector without a model: a model would be called once
     for each message.
 
     Args:
