@@ -364,11 +364,13 @@ class SolveInput:
     `quotes` whether the closest passage is shown where there is no answer.
 
     `helpers` is what external programs said about the intents, failures included; `with_helper` shows it in a group.
+    `resolves_references` is false for a message that is answered as it is, without what was said before.
     """
 
     message: str
     evidence: tuple[Evidence, ...]
     history: tuple[HistoryMessage, ...] = ()
+    resolves_references: bool = True
     system_prompt: str | None = None
     requested_model: str | None = None
     session_model: str | None = None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput
+from mrpvm.conversation.answers import QUOTED_OPENING, UNKNOWN_TEXT
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, create_session
@@ -108,3 +109,27 @@ def test_a_pronoun_means_the_same_through_many_follow_ups(asked: Callable[..., T
     result = asked(*told, *follow_ups)
     assert result.outcome.read_as == ("When did she move to Chicago? (my grandmother)",)
     assert result.outcome.answer_text == "My grandmother was born in Krakow. She moved to Chicago in 1950. [1]"
+
+
+@pytest.mark.parametrize(
+    ("follow_up", "quoted"),
+    [("Why?", "storm"), ("And when was that?", "1987")],
+)
+def test_a_follow_up_that_names_nothing_shows_what_the_question_before_is_about(
+    project: Project, follow_up: str, quoted: str
+) -> None:
+    base = create_base(project, "boats")
+    text = "The ferry Linnet sank in 1987. A storm drove it onto the rocks. Raising the Linnet took 90,000 dollars."
+    load_source(base, Upload(name="boats.txt", data=text.encode()))
+    base.refresh_from_db()
+
+    def shown(*messages: str, **flags: object) -> str:
+        session = create_session(project, Choices(kb="kb-fast"), base=base, flags=flags)
+        return [run_turn(session, TurnCall(message=message)) for message in messages][-1].outcome.answer_text
+
+    first = "Did the ferry Linnet sink?"
+    assert shown(first, follow_up).startswith(QUOTED_OPENING)
+    assert shown(first, follow_up, follow_up) == shown(first, follow_up)
+    assert shown(follow_up) == UNKNOWN_TEXT
+    assert shown(first, follow_up, enable_query_rewriting=False) == UNKNOWN_TEXT
+    assert quoted in shown(first, follow_up)

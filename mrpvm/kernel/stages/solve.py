@@ -50,6 +50,7 @@ def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[st
         message=run.request.message,
         evidence=attempt.view.evidence,
         history=run.request.history,
+        resolves_references=run.request.resolves_references,
         system_prompt=run.request.system_prompt,
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,

@@ -1,6 +1,7 @@
 """The solver: answers each intent separately, from evidence only."""
 
 from mrpvm.contracts import CallContext, Descriptor, PlannerHints, Solution, SolveInput, with_helper
+from mrpvm.conversation.rewriting.said import before_repeats
 from mrpvm.plugins.goal_solvers.symbolic.answering import answer_intent
 from mrpvm.plugins.goal_solvers.symbolic.quoting import answered_or_quoted
 from mrpvm.values import Answer
@@ -49,8 +50,11 @@ class SymbolicGoalSolver:
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         """Return one group per intent; the status is `no-context` if none could be answered."""
+        history = before_repeats(request.message, request.history) if request.resolves_references else ()
         groups = (
-            with_helper(answered_or_quoted(answer_intent(evidence), evidence, quotes=request.quotes), request.helpers)
+            with_helper(
+                answered_or_quoted(answer_intent(evidence), evidence, history, quotes=request.quotes), request.helpers
+            )
             for evidence in request.evidence
         )
         answer = Answer(groups=tuple(groups))

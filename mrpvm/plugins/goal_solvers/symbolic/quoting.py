@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
+from mrpvm.conversation.rewriting.signals import refers_back
 from mrpvm.english.context.coreference import with_meant
 from mrpvm.english.context.corrections import asks_of_before, without_corrected
 from mrpvm.english.context.discourse import Discourse
@@ -15,14 +16,14 @@ from mrpvm.english.context.updates import later_of
 from mrpvm.english.questions.asking import words_asked
 from mrpvm.english.questions.entailment import LACKING, refused
 from mrpvm.english.questions.requests import request_of
-from mrpvm.english.scoring.scorer import Passage, Scored, kind_of, model_of, score
+from mrpvm.english.scoring.scorer import Passage, Scored, kind_of, model_of, score, signs_of
 from mrpvm.english.scoring.weights import Model, Weights, learned
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement, statements_of
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import related
-from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry
+from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, HistoryMessage
 
 SCORER = "the scorer is sure"
 """The beginning of the reason for an answer of the scorer."""
@@ -56,11 +57,14 @@ class Candidate:
         return (unit.source_id, unit.chunk_index or 0, unit.unit_index or 0, self.position)
 
 
-def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) -> AnswerGroup:
+def answered_or_quoted(
+    group: AnswerGroup, evidence: Evidence, history: Sequence[HistoryMessage], *, quotes: bool
+) -> AnswerGroup:
     """Return the group of a refused intent with the sentence that answers it, or the closest passage.
 
     Args:
         group: the group from the grammar; it is returned unchanged unless it says that nothing is known.
+        history: the messages before, the oldest first.
     """
     if group.status == "answered":
         return replace(group, reason=group.reason or "the grammar found the statement")
@@ -89,6 +93,8 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     question, context = evidence.intent.target, evidence.intent.context
     words = words_asked(with_meant(question, context) if context else question)
     shown = _quotable(candidates, ranked, weights, frozenset(words)) if quotes else []
+    if quotes and not shown and (not words or refers_back(question)):
+        shown = _quotable(candidates, _about(candidates, ranked, weights, history), weights, frozenset())
     if not shown:
         return replace(group, reason=_joined(group.reason, doubt), confidence=round(sure, 2))
     shown += _told_later(evidence, shown)
@@ -98,6 +104,15 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
     about_shown = refused(words, said)
     is_lacking = about_shown.shared < len(words) or group.reason.startswith(LACKING)
     return _quoted(group, shown, sure, _joined(about_shown.reason if is_lacking else group.reason, doubt))
+
+
+def _about(
+    candidates: Sequence[Candidate], ranked: Sequence[Scored], weights: Weights, history: Sequence[HistoryMessage]
+) -> list[Scored]:
+    """Return the ranked sentences with their signs for the question before, which one that refers back is about."""
+    before = next((item.content for item in reversed(history) if item.role == "user"), "")
+    signs = signs_of(before, [item.passage for item in candidates], weights)
+    return [replace(item, signs=signs[item.place]) for item in ranked]
 
 
 def _quotable(
