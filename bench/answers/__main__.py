@@ -7,7 +7,9 @@ from pathlib import Path
 
 from bench.databases import django_on_new_database
 
-PARTS = ("passages", "articles", "stories", "requests", "conversations", "pairs", "told", "suites")
+PARTS = (
+    "passages", "articles", "documents", "stories", "requests", "conversations", "pairs", "followups", "told", "suites"
+)  # fmt: skip
 OWN_DATA = Path(__file__).parent.parent / "data"
 
 

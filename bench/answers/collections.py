@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 _OWN = Path(__file__).parent.parent / "data" / "answers"
-STORIES, TEXTS = _OWN / "stories.json", _OWN / "texts.json"
+STORIES, TEXTS, DOCUMENTS = _OWN / "stories.json", _OWN / "texts.json", _OWN / "documents.json"
 REQUESTS = _OWN / "requests.json"
 """What is asked for of paragraphs of SQuAD 2.0, which are known by their article and number."""
 
@@ -68,7 +68,7 @@ def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
             item["title"],
             item["text"],
             _questions(item.get("questions", ())),
-            tuple(Request(request["q"], tuple(request["facts"])) for request in item["requests"]),
+            tuple(Request(request["q"], tuple(request["facts"])) for request in item.get("requests", ())),
         )
         for item in json.loads(path.read_text(encoding="utf-8"))
     )

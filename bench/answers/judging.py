@@ -10,12 +10,20 @@ from bench.answers.collections import Question
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _WORD = re.compile(r"\w+")
+_VERDICTS = frozenset(("yes", "no"))
 
 
 def holds(text: str, wordings: Iterable[str]) -> bool:
     """Return whether the text contains one of the wordings as whole words, ignoring case, articles and punctuation."""
     said = f" {_plain(text)} "
     return any(f" {_plain(wording)} " in said for wording in wordings)
+
+
+def answers(text: str, question: Question) -> bool:
+    """Return whether the text contains an accepted answer, or begins with it if that is yes or no."""
+    verdicts = _VERDICTS.intersection(map(str.lower, question.answers))
+    others = (wording for wording in question.answers if wording.lower() not in verdicts)
+    return _plain(text).partition(" ")[0] in verdicts or holds(text, others)
 
 
 def _plain(text: str) -> str:
@@ -30,7 +38,7 @@ class Tally:
 
     def add(self, question: Question, reply: Reply) -> None:
         """Count one reply."""
-        self.counts[bool(question.answers), reply.basis, holds(reply.shown, question.answers)] += 1
+        self.counts[bool(question.answers), reply.basis, answers(reply.shown, question)] += 1
 
     def count(self, *, answerable: bool, bases: Iterable[str] | None = None, right: bool | None = None) -> int:
         """Return how many replies there are of a kind."""
@@ -49,7 +57,7 @@ class Tally:
 
 def outcome_of(question: Question, reply: Reply) -> str:
     """Return `right`, `wrong`, `refused`, or `lost`: nothing shown holds the answer."""
-    is_right = holds(reply.shown, question.answers)
+    is_right = answers(reply.shown, question)
     if reply.basis in ("stated", "composed"):
         return "right" if is_right else "wrong"
     return "lost" if question.answers and not is_right else "refused"

@@ -7,7 +7,17 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.answers.asking import Reply, WatchedMachine, mounted
-from bench.answers.collections import TEXTS, Passage, Question, read_articles, read_requests, read_stories, sampled
+from bench.answers.collections import (
+    DOCUMENTS,
+    TEXTS,
+    Passage,
+    Question,
+    read_articles,
+    read_requests,
+    read_stories,
+    sampled,
+)
+from bench.answers.followups import read_dialogues
 from bench.answers.judging import Tally, holds, outcome_of
 from bench.answers.told import CHANGING, FACTS, noted_shares, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
@@ -69,10 +79,12 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
             for name, measure in (
                 ("passages", lambda: _passages(machine, directory, sample, show)),
                 ("articles", lambda: _articles(machine, directory, sample)),
+                ("documents", lambda: _documents(machine, show)),
                 ("stories", lambda: _stories(machine, show)),
                 ("requests", lambda: _requests(machine, directory, show)),
                 ("conversations", lambda: _conversations(machine, directory, sample)),
                 ("pairs", lambda mode=mode: _pairs(directory, wanted.pairs, mode)),
+                ("followups", lambda: _follow_ups(show)),
             ):
                 if only in (None, name):
                     for row in measure():
@@ -119,6 +131,29 @@ def _articles(machine: WatchedMachine, directory: Path, sample: int) -> Iterator
     if replies:
         yield from _foreign("articles", counted)
         yield from _times("an article", replies, {"words": 8})
+
+
+def _documents(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
+    """Yield the figures of manuals, price lists, timetables and the like, each alone in a base."""
+    counted = Tally()
+    for document in read_stories(DOCUMENTS):
+        head = machine.mounted_text(document.text, document.title)
+        for question in document.questions:
+            reply = machine.ask(question.text, head)
+            counted.add(question, reply)
+            if show and outcome_of(question, reply) == show:
+                yield _shown(question, reply)
+    yield from _foreign("documents", counted)
+
+
+def _follow_ups(show: str | None) -> Iterator[Figure | str]:
+    counted = Tally()
+    for number, dialogue in enumerate(read_dialogues()):
+        for question, reply in dialogue.replies(f"follow-ups {number}"):
+            counted.add(question, reply)
+            if show and outcome_of(question, reply) == show:
+                yield _shown(question, reply)
+    yield from _foreign("follow-ups", counted)
 
 
 def _foreign(of: str, counted: Tally) -> Iterator[Figure | str]:
