@@ -123,6 +123,10 @@ _BEFORE_CHARS, _AFTER_CHARS = 60, 60
 """How many characters around a full stop are examined, so that the time is linear in the length of the text."""
 
 
+_NUMBERED = re.compile(r"(?:^|\n|[.!?:][*_)\]]*\s)\s*\d{1,3}$")
+"""A number at the beginning of a line or sentence."""
+
+
 def _is_sentence_end(text: str, start: int, end: int) -> bool:
     if text[start] != ".":
         return True
@@ -135,7 +139,7 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
     continues = following[:1].islower() or following[:1].isdigit()
     if continues and (last in _ABBREVIATIONS or _DOTTED_LETTERS.fullmatch(last)):
         return False
-    if re.fullmatch(r"\d{1,3}", last) and line.rpartition("\n")[2].strip() == last:
+    if re.fullmatch(r"\d{1,3}", last) and _NUMBERED.search(line):
         return False  # the number of a list item
     return not (len(last) == 1 and last.isalpha() and _is_initial(line, following))
 
