@@ -53,10 +53,7 @@ def test_stop_words_are_kept_as_words() -> None:
         ("my dog is rex. my cat is tom.", ["my dog is rex.", "my cat is tom."]),
         ("See e.g. the pump. Stop.", ["See e.g. the pump.", "Stop."]),
         ("One\n\nTwo", ["One", "Two"]),
-        (
-            "Keep calm. 2. Leave. **Take the stairs.** 3. Wait.",
-            ["Keep calm.", "2. Leave.", "**Take the stairs.**", "3. Wait."],
-        ),
+        ("Keep calm. 2. Leave. 3. Wait.", ["Keep calm.", "2. Leave.", "3. Wait."]),
         ("The year was 12. Then it rained.", ["The year was 12.", "Then it rained."]),
         ('He said "go." She went.', ['He said "go."', "She went."]),
         (
