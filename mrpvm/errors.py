@@ -142,6 +142,8 @@ class AnswerDenied(ModelFailed):
 
 MODEL_ERROR_CODES = frozenset({"LLM_NOT_AVAILABLE", "LLM_PROVIDER_ERROR", "LLM_TIMEOUT", "ANSWER_DENIED"})
 """Codes that blame the model; a turn or source that fails for want of one keeps it, and with it its status."""
+MODEL_FAILURE_CODES = MODEL_ERROR_CODES - {"LLM_NOT_AVAILABLE"}
+"""Those of a model that is configured and was asked."""
 
 
 class RegistryError(MRPError):

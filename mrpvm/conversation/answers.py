@@ -7,6 +7,7 @@ A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cite
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mrpvm.english.messages.pragmatics import orders_work
@@ -21,6 +22,9 @@ UNKNOWN_TEXT = "I don't know: nothing I was told or given answers this."
 """What a person reads in its place."""
 UNDONE_TEXT = "I can't do that: I only answer from what I was told or given."
 """What a person reads in its place who asked for a translation, say."""
+MODEL_FAILED_TEXT = "I can't answer this now: nothing I was told or given answers it, and the language model failed."
+"""What a person reads in place of either where a model was asked in vain."""
+_MODEL_FAILED = "The language model failed: "
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
 _HEADING_CHARS = 80
@@ -56,6 +60,12 @@ def no_context(evidence: Sequence[Evidence]) -> Answer:
             for item in evidence
         )
     )
+
+
+def with_model_failures(answer: Answer, messages: Iterable[str]) -> Answer:
+    """Return an answer that no model wrote, with a warning in each group of why each model that was asked did not."""
+    warnings = tuple(f"{_MODEL_FAILED}{message}" for message in dict.fromkeys(messages))
+    return Answer(groups=tuple(replace(group, warnings=(*group.warnings, *warnings)) for group in answer.groups))
 
 
 def response_document(answer: Answer, session_id: str) -> ResponseDocument:
@@ -121,13 +131,15 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
 def _in_plain_words(group: AnswerGroup) -> str:
     if group.answer_markdown != NO_CONTEXT_TEXT:
         return group.answer_markdown
+    if any(warning.startswith(_MODEL_FAILED) for warning in group.warnings):
+        return MODEL_FAILED_TEXT
     return UNDONE_TEXT if orders_work(group.intent) else UNKNOWN_TEXT
 
 
 def answers_nothing(text: str) -> bool:
     """Return whether an assistant's message says that nothing is known, or only shows a passage."""
     said = text.strip()
-    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT, UNDONE_TEXT) or said.startswith(QUOTED_OPENING)
+    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT, UNDONE_TEXT, MODEL_FAILED_TEXT) or said.startswith(QUOTED_OPENING)
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:

@@ -4,10 +4,11 @@ The deliberation policy decides how long the search continues once there is an a
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mrpvm.conversation.answers import no_context
-from mrpvm.errors import StageExhausted, TurnFailed, ValidationRejected
+from mrpvm.conversation.answers import no_context, with_model_failures
+from mrpvm.errors import MODEL_FAILURE_CODES, StageExhausted, TurnFailed, ValidationRejected
 from mrpvm.kernel.backtracking import FailureMemory
 from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
@@ -276,6 +277,7 @@ def _conclude(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[FrameR
         branch, answer, planner_id = selected.branch, selected.answer, selected.planner_id
     elif search.weak is not None:
         branch, answer, planner_id = search.weak
+        answer = with_model_failures(answer, _model_failures(search.failed))
     else:
         raise ValidationRejected("Every answer was rejected.", details={"stage": "validation"})
     record_citations(run, frame, branch, answer)
@@ -287,6 +289,12 @@ def _conclude(run: TurnRun, frame: Frame, search: FrameSearch) -> Program[FrameR
         last=last or branch.execution,
         state=comparison_state(state, closure, comparisons),
     )
+
+
+def _model_failures(failed: Sequence[Execution]) -> list[str]:
+    """Return what the models said that were asked for an answer and gave none."""
+    errors = (execution.error for execution in failed)
+    return [error.message for error in errors if error is not None and error.code in MODEL_FAILURE_CODES]
 
 
 def _planner_id(search: FrameSearch) -> str:

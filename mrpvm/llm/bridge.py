@@ -1,5 +1,6 @@
 """One logical call from prompt to answer: model, cache, deadline, retries with back-off, record."""
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from mrpvm.llm.roles import ModelConfig, ResolvedModel, resolve_model
 from mrpvm.llm.trace_context import HEADER, current_trace
 from mrpvm.values import Usage
 from mrpvm.wire import to_wire
+
+logger = logging.getLogger(__name__)
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 10_000
@@ -91,7 +94,12 @@ class _BoundModel:
         chain = self._chain if prompt.role in ANSWERING_ROLES else None
         completion = self._cached(body, resolved, on_text)
         if completion is None:
-            completion = self._asked(body, resolved, on_text, chain)
+            try:
+                completion = self._asked(body, resolved, on_text, chain)
+            except ModelFailed as error:
+                if not self._scope.stopped():
+                    logger.warning("the model %s failed %s: %s", resolved.model, prompt.plugin_id, error.message)
+                raise
             if endpoint.cache is not None:
                 endpoint.cache.put(body, completion)
         chars = len(prompt.system) + sum(len(item.content) for item in prompt.messages)

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from mrpvm.english.words.text import stem
-from mrpvm.errors import ErrorRecord, MRPError
+from mrpvm.errors import MODEL_FAILURE_CODES, ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
 from mrpvm.trace.response import ResponseGroup, UnitValue, sources_of, units_of
 from mrpvm.values import Selection
@@ -214,6 +214,7 @@ def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 
 def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
+    yield from _model_failures(turn.events)
     units_by_id = {
         unit["id"]: unit for group in turn.groups for unit in units_of(group) if not unit.get("childUnitIds")
     }
@@ -232,6 +233,20 @@ def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
         yield VerdictReason(text="no base is mounted", aspect="base")
     elif not turn.base.unit_count:
         yield VerdictReason(text=f"the mounted base {turn.base.name} is empty", aspect="base")
+
+
+def _model_failures(events: Sequence[Event]) -> Iterable[VerdictReason]:
+    """Return why the models that were asked for an answer gave none, each reason once."""
+    solvers = {run.execution_id for run in said(PluginStarted, events) if run.stage == "goal-solver"}
+    told = set[str]()
+    for run in said(PluginFinished, events):
+        error = run.error
+        if run.execution_id in solvers and error is not None and error["code"] in MODEL_FAILURE_CODES:
+            message = error["message"]
+            if message not in told:
+                told.add(message)
+                text = f"the language model failed: {_inside(message)}"
+                yield VerdictReason(text=text, execution_id=run.execution_id)
 
 
 def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from mrpvm.conversation.answers import MODEL_FAILED_TEXT
 from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
@@ -44,6 +45,19 @@ def meta_of(editor: Caller, answer: Any, plugin_id: str) -> dict[str, Any]:
     ref = next(item["detailRef"] for item in executions if item["pluginId"] == plugin_id)
     path = f"/api/sessions/{body['session_id']}/turns/{body['request_id']}/details/{ref}"
     return dict(editor.get(path).json()["meta"])
+
+
+def test_a_model_that_fails_is_not_taken_for_missing_knowledge(
+    provider: Provider, editor: Caller, project: Project
+) -> None:
+    provider.otherwise = acting(refuse(401, "Incorrect API key"))
+    body = editor.chat("What is the capital of France?").json()
+    assert body["choices"][0]["message"]["content"] == MODEL_FAILED_TEXT
+    (group,) = body["response_document"]["groups"]
+    reason = "The model's provider answered 401: Incorrect API key"
+    assert (group["status"], group["warnings"]) == ("no-context", [f"The language model failed: {reason}"])
+    page = member_client(project).get(f"/sessions/{body['session_id']}/turns/{body['request_id']}").text
+    assert "No answer: the language model failed: the model's provider answered 401" in visible_text(page)
 
 
 # --- A turn ------------------------------------------------------------------------------------------------------

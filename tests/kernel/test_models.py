@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from mrpvm.contracts import CallContext, PluginError, Solution, SolveInput
+from mrpvm.conversation.answers import MODEL_FAILED_TEXT, UNKNOWN_TEXT, answers_nothing, no_context
 from mrpvm.errors import ModelFailed, ModelTimeout
 from mrpvm.llm.port import Prompt
 from mrpvm.testing import ScriptedModel
@@ -29,6 +30,11 @@ def asking(then: Any = None) -> Any:
         return then if then is not None else solution(text)(request, context)
 
     return reply
+
+
+def knowing_nothing(request: SolveInput, context: CallContext) -> Solution:
+    """Answer as the shipped solvers do where nothing was found."""
+    return Solution(status="no-context", answer=no_context(request.evidence))
 
 
 def played(*solvers: Scripted, **options: Any) -> Ran:
@@ -129,6 +135,27 @@ def test_calls_of_a_plugin_that_raises_count() -> None:
     failed, good = finished(ran)
     assert (failed["status"], failed["llmCalls"], failed["error"]["code"]) == ("error", 1, "LLM_PROVIDER_ERROR")
     assert (good["llmCalls"], good["model"]) == (0, None)
+
+
+def test_where_nothing_is_known_and_the_model_fails_the_answer_says_both() -> None:
+    """Each reason stands once, however many solvers asked."""
+    unknowing = plugin("gs-plugin", "gs-a", knowing_nothing)
+    model = ScriptedModel(*[ModelFailed("The model's provider answered 401: wrong key")] * 2)
+    ran = played(unknowing, solver(asking()), solver(asking(), "gs-deep"), model=model)
+    assert (ran.outcome.status, ran.outcome.answer_status) == ("succeeded", "no-context")
+    assert ran.outcome.answer_text == MODEL_FAILED_TEXT
+    assert answers_nothing(ran.outcome.answer_text)
+    assert ran.outcome.answer is not None
+    (group,) = ran.outcome.answer.groups
+    assert group.warnings == ("The language model failed: The model's provider answered 401: wrong key",)
+
+
+def test_where_another_fails_than_the_model_it_is_not_blamed() -> None:
+    broken = plugin("gs-plugin", "gs-b", RuntimeError("boom"))
+    ran = played(plugin("gs-plugin", "gs-a", knowing_nothing), broken, model=ScriptedModel())
+    assert ran.outcome.answer_text == UNKNOWN_TEXT
+    assert ran.outcome.answer is not None
+    assert ran.outcome.answer.groups[0].warnings == ()
 
 
 @pytest.mark.rule("PLUGIN-26")

@@ -32,12 +32,12 @@ def started(**selections: Selection) -> Event:
     return Event(at_ms=0, data=data)
 
 
-def ran(plugin_id: str, status: str, *, stage: str = "goal-solver", llm_calls: int = 0) -> list[Event]:
+def ran(plugin_id: str, status: str, *, stage: str = "goal-solver", llm_calls: int = 0, code: str = "X") -> list[Event]:
     begun = PluginStarted(
         execution_id="exec-0.5~1", frame_id="frame-0", stage=stage, plugin_id=plugin_id, plugin_name=plugin_id,
         plugin_type="gs-plugin",
     )  # fmt: skip
-    error = {"code": "X", "message": "x", "details": {}} if status == "error" else None
+    error = {"code": code, "message": "It went wrong.", "details": {}} if status == "error" else None
     ended = PluginFinished(
         execution_id="exec-0.5~1", frame_id="frame-0", status=status, duration_ms=1, llm_calls=llm_calls, error=error,
         model="m-1" if llm_calls else None,
@@ -75,6 +75,22 @@ FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO
         ),
         (UNANSWERED, "No answer: one statement was found; no place."),
         (
+            replace(UNANSWERED, events=[*ran("gs-x", "error"), *ran("gs-llm", "error", code="LLM_PROVIDER_ERROR") * 2]),
+            "No answer: the language model failed: it went wrong; one statement was found; no place.",
+        ),
+        (
+            replace(UNANSWERED, outcome="quoted", events=ran("gs-llm", "error", code="LLM_TIMEOUT")),
+            "Closest passage: the language model failed: it went wrong; one statement was found; no place.",
+        ),
+        (
+            replace(UNANSWERED, events=ran("gs-llm", "error", code="LLM_NOT_AVAILABLE")),
+            "No answer: one statement was found; no place.",
+        ),
+        (
+            replace(UNANSWERED, events=ran("val-llm", "error", stage="validation", code="LLM_TIMEOUT")),
+            "No answer: one statement was found; no place.",
+        ),
+        (
             replace(UNANSWERED, groups=(), base=None),
             "No answer: the session knows nothing that shares a word with the question; no base is mounted.",
         ),
@@ -109,6 +125,11 @@ FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO
 )
 def test_the_line_says_what_decided(turn: VerdictInput, line: str) -> None:
     assert verdict_of(turn).text == line
+
+
+def test_a_model_that_failed_is_named_with_its_call() -> None:
+    clauses = verdict_of(replace(UNANSWERED, events=ran("gs-llm", "error", code="LLM_PROVIDER_ERROR"))).clauses
+    assert clauses[0].execution_id == "exec-0.5~1"
 
 
 def test_every_clause_of_a_failure_names_its_place() -> None:

@@ -190,6 +190,20 @@ def test_the_third_attempt_is_the_last(bench: Callable[..., Bench]) -> None:
     assert len(made.provider.asked) == 3
 
 
+def test_a_call_without_an_answer_is_a_line_of_the_log(
+    bench: Callable[..., Bench], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Several attempts are one call, and one that waited in the end for an answer is none."""
+    made = bench(refuse(429, "slow down"), say("Yes."), *[refuse(429, "slow down")] * 3, refuse(401, f"Wrong: {KEY}"))
+    made.ask()
+    for _ in range(2):
+        with pytest.raises(ModelFailed):
+            made.ask()
+    told = "the model default-model failed gs-llm-fast: The model's provider answered"
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert caplog.messages == [f"{told} 429: slow down", f"{told} 401: Wrong: [REDACTED]"]
+
+
 def test_a_provider_may_ask_for_more_patience_but_not_for_any(bench: Callable[..., Bench]) -> None:
     made = bench(refuse(429, retry_after="4"), refuse(429, retry_after="3600"), say("Yes."))
     assert made.ask().text == "Yes."
@@ -204,11 +218,12 @@ def test_no_wait_outlasts_the_plugin(bench: Callable[..., Bench]) -> None:
     assert len(made.provider.asked) == 1
 
 
-def test_a_stopped_turn_waits_no_longer(bench: Callable[..., Bench]) -> None:
+def test_a_stopped_turn_waits_no_longer(bench: Callable[..., Bench], caplog: pytest.LogCaptureFixture) -> None:
     made = bench(refuse(429), say("Too late."))
     made.endpoint.pause = lambda seconds: made.stopped.set()
     with pytest.raises(ModelFailed):
         made.ask()
+    assert caplog.messages == []
     assert len(made.provider.asked) == 1
 
 
