@@ -9,11 +9,12 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from types import FrameType
 
 import uvicorn
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from mrpvm.llm.local_model import LocalModel, weights_path
 from mrpvm.llm.redaction import without_secrets
@@ -135,6 +136,30 @@ def unusable_database(error: DatabaseError | OSError) -> str:
     if settings.ENVIRONMENT.text("DATABASE_URL"):
         expected = "a database that can be opened and written to"
     return f"{named_database()}: expected {expected}; it says: {said}"
+
+
+def check_connections() -> None:
+    """Check that two connections of PostgreSQL are two sessions there.
+
+    A pooler in transaction mode gives both the same one, and what one prepares or locks does not stay with it.
+
+    Raises:
+        CannotStart: they are one.
+        DatabaseError: PostgreSQL cannot be asked.
+    """
+    if connection.vendor != "postgresql":
+        return
+    with closing(connection.copy()) as other:
+        sessions = set()
+        for each in (connection, other):
+            with each.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                sessions.add(cursor.fetchone())
+    if len(sessions) == 1:
+        raise CannotStart(
+            f"{named_database()}: expected connections that are sessions of PostgreSQL; a pooler in between lends them"
+            " for a transaction each. Let it pool sessions, such as pool_mode = session of PgBouncer."
+        )
 
 
 def check_layer() -> None:

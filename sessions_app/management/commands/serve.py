@@ -20,6 +20,7 @@ from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.claim import DatabaseClaim, DatabaseIsServed
 from sessions_app.management.server import (
     CannotStart,
+    check_connections,
     check_layer,
     limit_arenas,
     listening_socket,
@@ -55,6 +56,7 @@ class Command(BaseCommand):
         local_model: LocalModel | None = None
         try:
             local_model = starting_local_model()
+            check_connections()
             claim = DatabaseClaim(shared=bool(settings.REDIS_URL))
             bound = listening_socket(host, port)
             if settings.REDIS_URL:
