@@ -1,6 +1,6 @@
-"""Whether a value has the types that the fields of a dataclass name, down to the last one.
+"""Whether a value has the types that a dataclass or a type of JSON data names, down to the last one.
 
-Type checkers say so of code that they see; plugins of other packages are not among it.
+Type checkers say so of code that they see; plugins of other packages and files from elsewhere are not among it.
 """
 
 import math
@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 type _Check = Callable[[Any], str | None]
 """Returns what is wrong with a value, as the rest of a sentence that begins with the value's place; None if nothing."""
@@ -18,7 +18,15 @@ def misfit(value: object, kind: type) -> str | None:
     """Return the first place in `value` that is not as the fields of `kind` say, and why; None if all fits."""
     if not isinstance(value, kind):
         return f"The value{_is_another(value, kind.__name__)}"
-    complaint = _check_of(kind)(value)
+    return data_misfit(value, kind)
+
+
+def data_misfit(value: object, hint: Any) -> str | None:
+    """Return the first place in `value` that is not as a type says, and why; None if all fits.
+
+    A list stands for a tuple, and an object of JSON for a `TypedDict`; further members are allowed.
+    """
+    complaint = _check_of(hint)(value)
     return complaint and complaint.removeprefix(".")
 
 
@@ -32,10 +40,16 @@ def _check_of(hint: Any) -> _Check:
         return _literal(get_args(hint))
     if get_origin(hint) in (Union, types.UnionType):
         return _union(get_args(hint))
-    if get_origin(hint) is tuple:
+    if get_origin(hint) is tuple and get_args(hint)[-1] is not ...:
+        return _places([_check_of(item) for item in get_args(hint)])
+    if get_origin(hint) in (tuple, list):
         return _items(_check_of(get_args(hint)[0]))
     if get_origin(hint) is Mapping:
         return _instance(Mapping)
+    if get_origin(hint) is dict:
+        return _values(_check_of(get_args(hint)[1]))
+    if is_typeddict(hint):
+        return _members(hint)
     if hint is float:
         return _number
     return _fields(hint) if is_dataclass(hint) else _instance(hint)
@@ -85,6 +99,40 @@ def _items(check_item: _Check) -> _Check:
             if (complaint := check_item(item)) is not None:
                 return f"[{place}]{complaint}"
         return None
+
+    return check
+
+
+def _places(checks: list[_Check]) -> _Check:
+    def check(value: Any) -> str | None:
+        if not isinstance(value, tuple | list) or len(value) != len(checks):
+            return f" is {str(value)[:80]}; it must hold {len(checks)} values."
+        complaints = (check_item(item) for check_item, item in zip(checks, value, strict=True))
+        return next((f"[{place}]{complaint}" for place, complaint in enumerate(complaints) if complaint), None)
+
+    return check
+
+
+def _values(check_item: _Check) -> _Check:
+    def check(value: Any) -> str | None:
+        if not isinstance(value, dict):
+            return _is_another(value, "dict")
+        complaints = ((name, check_item(item)) for name, item in value.items())
+        return next((f".{name}{complaint}" for name, complaint in complaints if complaint), None)
+
+    return check
+
+
+def _members(kind: Any) -> _Check:
+    checks = {name: _check_of(hint) for name, hint in get_type_hints(kind).items()}
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, dict):
+            return _is_another(value, "dict")
+        if missing := sorted(kind.__required_keys__ - value.keys()):
+            return f".{missing[0]} is missing."
+        complaints = ((name, checks[name](value[name])) for name in checks if name in value)
+        return next((f".{name}{complaint}" for name, complaint in complaints if complaint), None)
 
     return check
 

@@ -8,7 +8,9 @@ import re
 import struct
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import pytest
 from pytest_django import Settings
@@ -16,10 +18,21 @@ from pytest_django import Settings
 from mrpvm.errors import Conflict, TooLarge
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
 from sessions_app.experiments.replays.replay import replay
-from sessions_app.interchange.bundle.form import MANIFEST, BundledFile, BundleRefused, root_of
+from sessions_app.interchange.bundle.form import MANIFEST, TABLES, BundledFile, BundleRefused, root_of
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session, TurnEvents
+from sessions_app.models import (
+    ExplainabilityTurn,
+    FrozenContent,
+    KnowledgeBase,
+    KnowledgeSource,
+    LayerUnit,
+    Message,
+    Project,
+    Session,
+    SourceArtifact,
+    TurnEvents,
+)
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.experiments.walks import Walk, broken_solver_installed
@@ -215,6 +228,69 @@ def test_a_bundle_with_text_that_cannot_be_stored_is_refused(project: Project, e
 def with_text(bundle: bytes, changed: str, text: bytes, other: bytes) -> bytes:
     """Return the bundle with a text in one file replaced, and a matching manifest."""
     altered = repacked(bundle, lambda name, kept: kept.replace(text, other) if name == changed else kept)
+    return repacked(altered, lambda name, kept: rewritten_manifest(kept, altered) if name == MANIFEST else kept)
+
+
+OTHER_VALUES: Sequence[tuple[Any, Any]] = (
+    (ExplainabilityTurn.request_id, ""),
+    (ExplainabilityTurn.request_id, "req-1/x"),
+    (ExplainabilityTurn.status, "running"),
+    (ExplainabilityTurn.created_at, "9999-12-31T23:30:00+00:00"),
+    (ExplainabilityTurn.created_at, "0001-01-01T00:00:00+00:00"),
+    (ExplainabilityTurn.model_usage, [["m-1", 1, []]]),
+    (ExplainabilityTurn.model_usage, [["m-1", 1]]),
+    (ExplainabilityTurn.cited_sources, [None]),
+    (ExplainabilityTurn.response_document, {"sessionId": "s", "groups": [{"intent": "Why?"}]}),
+    (ExplainabilityTurn.context_report, "x"),
+    (ExplainabilityTurn.client_request, []),
+    (ExplainabilityTurn.unit_changes, {"discarded": -1}),
+    (ExplainabilityTurn.error, {"code": 1}),
+    (Session.flags, []),
+    (TurnEvents.judged, [["unit-1", "offered", "kb", "exec-0.3~1", 1, 0.5, "", "x"]]),
+    (TurnEvents.events, [["turn.finished", 1, {"status": "succeeded", "answerStatus": [], "error": None}]]),
+    (FrozenContent.content, {"skills": [{"name": "a", "declared_tools": [1.5]}]}),
+    (LayerUnit.phase_scopes, [1]),
+    (SourceArtifact.content, []),
+    (Message.payload, [1]),
+)
+"""Columns of rows in a bundle, and values that no server writes there."""
+
+
+def test_a_bundle_whose_values_have_other_types_is_refused(project: Project) -> None:
+    """Pages, and the count of all projects' turns, read these values as turns write them."""
+    walk = Walk(project, seed=1)
+    walk.stage()
+    for message in ("/calc 6*7", "What does the pump a1 need?"):
+        walk.turn(message)
+    staged = KnowledgeSource.objects.get(layer=walk.session.draft)
+    SourceArtifact.objects.create(source=staged, plugin_id="kb-balanced", name="sums.json", content=b"{}")
+    whole = bundled(walk.session)
+    counts = (Session.objects.count(), KnowledgeBase.objects.count())
+    refused = []
+    for column, value in OTHER_VALUES:
+        with suppress(BundleRefused):
+            import_bundle(project, io.BytesIO(with_value(whole, column.field, value)))
+            continue
+        refused.append((column, value))
+    assert refused == list(OTHER_VALUES)
+    assert counts == (Session.objects.count(), KnowledgeBase.objects.count())
+    assert import_bundle(project, io.BytesIO(with_value(whole, ExplainabilityTurn.kind.field, "command"))).turn_count
+
+
+def with_value(bundle: bytes, field: Any, value: Any) -> bytes:
+    """Return the bundle with another value in the last row of a file, and a matching manifest."""
+    table = next(table for table in TABLES if table.model is field.model)
+    place = [each.name for each in table.fields].index(field.name)
+
+    def changed(name: str, content: bytes) -> bytes:
+        if name != table.file_name:
+            return content
+        *rows, last = content.splitlines()
+        row = json.loads(last)
+        row[place] = value
+        return b"\n".join([*rows, json.dumps(row).encode(), b""])
+
+    altered = repacked(bundle, changed)
     return repacked(altered, lambda name, kept: rewritten_manifest(kept, altered) if name == MANIFEST else kept)
 
 

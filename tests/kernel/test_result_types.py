@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import pytest
 
 from mrpvm.contracts import CallMetadata, Detection, PluginError, Retrieval, Solution, Validation
-from mrpvm.field_types import misfit
+from mrpvm.field_types import data_misfit, misfit
 from mrpvm.kernel.calls import RESULTS
 from mrpvm.values import Answer, KnowledgeUnit, LedgerEntry, Plan
 from tests.kernel.scripted import ACCEPT, Ran, Scripted, detection, plan, plugin, retrieval, run, solution
@@ -184,3 +184,29 @@ def test_lists_are_taken_for_tuples_and_whole_numbers_for_floats() -> None:
 def test_proper_results_fit(value: Any) -> None:
     assert misfit(value, type(value)) is None
     assert type(value) in RESULTS.values()
+
+
+class Part(TypedDict):
+    """A part of stored data."""
+
+    name: str
+    places: NotRequired[tuple[int, int]]
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "complaint"),
+    [
+        ([{"name": "a", "places": [1, 2]}, {"name": "b", "more": []}], list[Part], None),
+        ({"a": ["x"], "b": []}, dict[str, list[str]], None),
+        (["a", 1, None], tuple[str, int, float | None], None),
+        ([], tuple[str, ...], None),
+        ([{"name": "a"}, {}], list[Part], "[1].name is missing."),
+        ([{"name": "a", "places": [1]}], list[Part], "[0].places is [1]; it must hold 2 values."),
+        ([{"name": "a", "places": [1, "x"]}], list[Part], "[0].places[1] is a str; it must be an int."),
+        ([[]], list[Part], "[0] is a list; it must be a dict."),
+        ({"a": ["x", 1]}, dict[str, list[str]], "a[1] is an int; it must be a str."),
+        ([], dict[str, str], " is a list; it must be a dict."),
+    ],
+)
+def test_json_data_fits_its_type(value: Any, hint: Any, complaint: str | None) -> None:
+    assert data_misfit(value, hint) == complaint

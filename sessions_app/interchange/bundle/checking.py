@@ -5,7 +5,7 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
@@ -16,12 +16,17 @@ from mrpvm.archives import DAMAGED_ARCHIVE
 from mrpvm.assistants.agents import AgentCatalogue
 from mrpvm.assistants.personas import PersonaCatalogue
 from mrpvm.assistants.skills import SkillSnapshot
+from mrpvm.commands.result import CommandEnvelope
+from mrpvm.conversation.context import ReportRecord
 from mrpvm.conversation.preparation import ConversationState
-from mrpvm.errors import TooLarge
+from mrpvm.errors import ErrorRecord, TooLarge
+from mrpvm.field_types import data_misfit
 from mrpvm.llm.storable import is_storable
 from mrpvm.preview import size_words
 from mrpvm.trace.events import Event, event_of
 from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.response import ResponseDocument
+from mrpvm.values import KnowledgeUnit
 from mrpvm.wire import from_wire
 from sessions_app.interchange.bundle.form import (
     FORMAT,
@@ -36,10 +41,12 @@ from sessions_app.interchange.bundle.form import (
     row_of,
 )
 from sessions_app.models import (
+    ContextUnit,
     ExplainabilityTurn,
     FrozenContent,
     KnowledgeLayer,
     LayerUnit,
+    Message,
     Session,
     TurnConditions,
     TurnEvents,
@@ -57,6 +64,22 @@ _MOST_ENTRIES = 1_000
 _LONG_LINE_BYTES, _MOST_PARTS = 1_000_000, 1_000_000
 """An empty list takes 3 bytes of a line and 64 of memory."""
 _PART = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[,\[{]', re.DOTALL)
+_TURN_VALUES: Mapping[str, Any] = {
+    "model_usage": list[tuple[str, int, int]],
+    "cited_sources": list[str],
+    "response_document": ResponseDocument,
+    "context_report": ReportRecord,
+    "command_result": CommandEnvelope,
+    "client_request": dict[str, Any],
+    "unit_changes": dict[str, list[str]],
+    "error": ErrorRecord,
+}
+"""What the columns of a turn hold that are neither text nor a number."""
+_STEPS = list[
+    tuple[str, str, str, str, int | None, float | None, str]
+    | tuple[str, str, str, str, int | None, float | None, str, dict[str, float]]
+]
+"""What `TurnEvents.judged` holds."""
 _MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 """What reading a value of another shape raises."""
 
@@ -232,7 +255,11 @@ class _Folds:
             self.end()
             self._turn_key = row.turn_id
         try:
-            self._events += map(event_of, row.events)
+            events = [event_of(item) for item in row.events]
+            for event in events:
+                _check_type(event, Event)
+                _check_type(event.data, type(event.data))
+            self._events += events
         except _MALFORMED as error:
             raise BundleRefused(f"A row of turnevents holds what no turn writes: {error!r}.") from None
 
@@ -258,23 +285,49 @@ def _check_row(row: Any, layer_count: int) -> None:
     try:
         match row:
             case FrozenContent():
-                frozen_value(row)
+                _check_frozen(row)
             case KnowledgeLayer():
                 _check_places(row.ancestry, layer_count)
-            case LayerUnit():
-                row.to_value()
+            case LayerUnit() | ContextUnit():
+                _check_type(row.to_value(), KnowledgeUnit)
+            case Session():
+                for column in (row.model_config, row.metadata, row.flags, row.turn_limits, row.summary or {}):
+                    _check_type(column, dict[str, Any])
+            case Message() if row.payload is not None:
+                _check_type(row.payload, dict[str, Any])
             case TurnConditions() if "command" in row.content:
                 frozen = row.content["command"]
                 for kind in FrozenContent.Kind:
-                    frozen_value(FrozenContent(kind=kind, content=frozen[kind.value]))
+                    _check_frozen(FrozenContent(kind=kind, content=frozen[kind.value]))
             case TurnConditions():
-                from_wire(ConversationState, row.content["state"])
-            case ExplainabilityTurn() if row.view:
-                _check_places([place for place in TurnView.of_record(row.view).layers if place != -1], layer_count)
+                _check_type(from_wire(ConversationState, row.content["state"]), ConversationState)
+            case ExplainabilityTurn():
+                _check_turn(row, layer_count)
             case TurnEvents():
                 _ = [payload_of(item) for item in row.payloads]
+                _check_type(row.judged or [], _STEPS, "judged")
     except _MALFORMED as error:
         raise BundleRefused(f"A row of {row._meta.model_name} holds what no turn writes: {error!r}.") from None
+
+
+def _check_frozen(row: FrozenContent) -> None:
+    value = frozen_value(row)
+    _check_type(value, type(value))
+
+
+def _check_turn(row: ExplainabilityTurn, layer_count: int) -> None:
+    if row.is_running:
+        raise ValueError("a turn that runs")
+    for name, hint in _TURN_VALUES.items():
+        if (value := getattr(row, name)) is not None:
+            _check_type(value, hint, name)
+    if row.view:
+        _check_places([place for place in TurnView.of_record(row.view).layers if place != -1], layer_count)
+
+
+def _check_type(value: Any, hint: Any, name: str = "") -> None:
+    if (complaint := data_misfit(value, hint)) is not None:
+        raise ValueError(f"{name or getattr(hint, '__name__', '')} {complaint}")
 
 
 def _check_places(places: Any, count: int) -> None:

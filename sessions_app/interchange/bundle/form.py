@@ -6,9 +6,10 @@ counted from 0, so the bytes of a bundle do not depend on keys of the database t
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from django.db.models import BinaryField, DateTimeField, Field, ForeignKey, JSON
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.storable import is_storable
 from mrpvm.wire import json_bytes
+from sessions_app.addresses import IdConverter
 from sessions_app.models import (
     ContextUnit,
     Derivation,
@@ -38,6 +40,7 @@ from sessions_app.models import (
     UnitArtifact,
     UnitEvent,
 )
+from sessions_app.models.fields import IdField
 from sessions_app.models.knowledge.bases import MAX_NAME_CHARS
 from sessions_app.models.turns.compression import CompressedJSONField
 
@@ -45,6 +48,8 @@ FORMAT = "mrpvm-bundle"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 _IMPORTED = " (imported)"
+_FIRST_YEAR = 1970
+_ID = re.compile(IdConverter.regex)
 
 
 class BundleRefused(InvalidInput):
@@ -219,9 +224,11 @@ def _from_json(field: "Field[Any, Any]", value: Any, keys: Keys) -> Any:
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             raise ValueError("the time has no zone")
+        if not _FIRST_YEAR <= moment.year < MAXYEAR:
+            raise ValueError(f"the time is of the year {moment.year}")
         return moment
     if isinstance(field, BinaryField) and not isinstance(field, CompressedJSONField):
-        return value if isinstance(value, list) else base64.b64decode(value, validate=True)
+        return value if field.model is TurnEvents else base64.b64decode(value, validate=True)
     if not is_storable(value):
         raise ValueError("it holds a NUL or half of a surrogate pair")
     if isinstance(field, JSONField | CompressedJSONField):
@@ -229,6 +236,8 @@ def _from_json(field: "Field[Any, Any]", value: Any, keys: Keys) -> Any:
     python = field.to_python(value)
     if python != value:
         raise ValueError(f"{value!r} is of another type")
+    if isinstance(field, IdField) and not _ID.fullmatch(python):
+        raise ValueError(f"{value!r} is no id")
     field.run_validators(python)
     if field.choices and python not in dict(field.flatchoices) and not (field.blank and python == ""):
         raise ValueError(f"{value!r} is none of its values")
