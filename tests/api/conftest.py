@@ -177,14 +177,19 @@ def _resolved(described: dict[str, Any]) -> dict[str, Any]:
 def _operation(method: str, path: str) -> dict[str, Any] | None:
     """Return the operation whose template matches the path, preferring the fewest variables."""
     steps = path.strip("/").split("/")
-    for template, operations in sorted(openapi_document()["paths"].items(), key=lambda item: item[0].count("{")):
-        parts = template.strip("/").split("/")
-        fits = len(parts) == len(steps) and all(
-            part.startswith("{") or part == step for part, step in zip(parts, steps, strict=True)
-        )
+    for parts, operations in _templates(len(steps)):
+        fits = all(part.startswith("{") or part == step for part, step in zip(parts, steps, strict=True))
         if fits and method in operations:
-            return dict(operations[method])
+            return operations[method]
     return None
+
+
+@cache
+def _templates(step_count: int) -> list[tuple[list[str], dict[str, dict[str, Any]]]]:
+    """Return the templates of so many steps, the fewest variables first, with their operations by method."""
+    ordered = sorted(openapi_document()["paths"].items(), key=lambda item: item[0].count("{"))
+    split = [(template.strip("/").split("/"), operations) for template, operations in ordered]
+    return [(parts, operations) for parts, operations in split if len(parts) == step_count]
 
 
 @pytest.fixture

@@ -75,13 +75,13 @@ def talked(talked: Session, editor: Caller) -> Session:
     return talked
 
 
-def address(pattern: URLPattern, session: Session) -> str:
-    """Return the route's address with the ids of rows in the session's project.
+def ids_of_rows(session: Session) -> dict[str, str]:
+    """Return the value of each variable of a route, of rows in the session's project.
 
     A route with an unknown variable fails: add its value here.
     """
     turn = session.turns.get(turn_index=2)
-    ids = {
+    return {
         "session_id": session.session_id,
         "request_id": turn.request_id,
         "unit_id": session.context_units.get().unit_id,
@@ -98,6 +98,10 @@ def address(pattern: URLPattern, session: Session) -> str:
         "alert_id": Alert.objects.get().alert_id,
         "invitation_id": str(Invitation.objects.get().pk),
     }
+
+
+def address(pattern: URLPattern, ids: dict[str, str]) -> str:
+    """Return the route's address with these ids."""
     return "/api/" + re.sub(r"<\w+:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
 
 
@@ -109,7 +113,8 @@ def methods_of(pattern: URLPattern) -> list[str]:
 
 def calls(patterns: list[URLPattern], session: Session) -> list[tuple[str, str]]:
     """Return the method and address of every call; deletions come last, the most nested addresses first."""
-    made = [(method, address(pattern, session)) for pattern in patterns for method in methods_of(pattern)]
+    ids = ids_of_rows(session)
+    made = [(method, address(pattern, ids)) for pattern in patterns for method in methods_of(pattern)]
     return sorted(made, key=lambda item: (METHODS.index(item[0]), -item[1].count("/")))
 
 
