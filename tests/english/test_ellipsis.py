@@ -22,6 +22,8 @@ def after(message: str, *said: str) -> str | None:
         ("When is the market open on Sunday?", "And on Monday?", "When is the market open on Monday?"),
         ("Does Anna like tea?", "How about coffee?", "Does Anna like coffee?"),
         ("When does it meet?", "And the red team?", "When does the red team meet?"),
+        ("When does the blue team meet?", "No, I meant the red one.", "When does the red team meet?"),
+        ("Where does Anna work?", "i mean Maria", "Where does Maria work?"),
         ("Where does she live?", "And Ben?", "Where does Ben live?"),
         ("Who helps him on Monday?", "And on Friday?", "Who helps him on Friday?"),
         ("What is the population of Leeds?", "What about in 1990?", "What is the population of Leeds in 1990?"),
