@@ -61,8 +61,20 @@ def test_a_busy_session_gives_the_message_back(
     said = page.locator("#toasts .toast__text")
     expect(said).to_have_text("Another turn is running in this session. TURN_IN_PROGRESS")
     expect(said.locator("code")).to_have_text("TURN_IN_PROGRESS")
-    expect(page.get_by_label("Message", exact=True)).to_have_value("Me too!")
+    message = page.get_by_label("Message", exact=True)
+    expect(message).to_have_value("Me too!")
     expect(page.locator("#turn-answer > *")).to_have_count(0)
+    message.fill("\n".join("abcdefghi"))
+    for width in (1280, 1000, 390):
+        page.set_viewport_size({"width": width, "height": 760})
+        message.evaluate("(field) => field.scrollIntoView({ block: 'end' })")
+        toast, composer = page.locator("#toasts .toast").bounding_box(), page.locator(".composer").bounding_box()
+        assert toast
+        assert composer
+        is_beside = toast["x"] >= composer["x"] + composer["width"]
+        assert is_beside or toast["y"] + toast["height"] <= composer["y"], (
+            f"the message lies over the composer: {width}"
+        )
     held.go_on.set()
     expect(page.locator(ENDED)).to_have_count(1)
     browser.complaints.clear()  # the browser logs the 409 itself
