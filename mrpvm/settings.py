@@ -317,7 +317,7 @@ if MRPVM_PROXY_USER_HEADER:
     )
     AUTHENTICATION_BACKENDS = [
         "django.contrib.auth.backends.ModelBackend",
-        "django.contrib.auth.backends.RemoteUserBackend",
+        "sessions_app.web.shell.proxy_users.ProxyUserBackend",
     ]
 
 ROOT_URLCONF = "mrpvm.urls"

@@ -23,8 +23,10 @@ def signing_on(settings: Settings) -> None:
     middleware = [*used.MIDDLEWARE]
     middleware.insert(place, "sessions_app.web.shell.proxy_login.ProxyLogin")
     settings.MIDDLEWARE = middleware
-    backends = ("ModelBackend", "RemoteUserBackend")
-    settings.AUTHENTICATION_BACKENDS = [f"django.contrib.auth.backends.{name}" for name in backends]
+    settings.AUTHENTICATION_BACKENDS = [
+        "django.contrib.auth.backends.ModelBackend",
+        "sessions_app.web.shell.proxy_users.ProxyUserBackend",
+    ]
 
 
 async def status(client: AsyncClient, peer: str, **headers: str) -> int:
@@ -38,7 +40,7 @@ async def status(client: AsyncClient, peer: str, **headers: str) -> int:
 async def test_a_trusted_proxy_says_who_somebody_is() -> None:
     client = AsyncClient()
     assert await status(client, f"::ffff:{PROXY}", X_Forwarded_User="ann") == 403
-    assert [user.username async for user in User.objects.all()] == ["ann"]
+    assert [(user.username, user.has_usable_password()) async for user in User.objects.all()] == [("ann", False)]
     assert await AuditEntry.objects.filter(kind=AuditKind.LOGIN_SUCCEEDED, subject__contains="ann").acount() == 1
     assert await status(client, PROXY, X_Forwarded_User="ann") == 403
     assert await AuditEntry.objects.filter(kind=AuditKind.LOGIN_SUCCEEDED).acount() == 1

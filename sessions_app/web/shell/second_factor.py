@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponseBase
 
 _PASSED = "second_factor_passed"
-_PROXY_BACKEND = "django.contrib.auth.backends.RemoteUserBackend"
+_PROXY_BACKEND = "sessions_app.web.shell.proxy_users.ProxyUserBackend"
 
 
 def note_passed(request: HttpRequest) -> None:
