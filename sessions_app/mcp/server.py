@@ -7,6 +7,7 @@ from functools import cache, partial, wraps
 from typing import Any
 from urllib.parse import unquote
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.exceptions import ResourceError, ToolError
@@ -117,6 +118,7 @@ def protocol_server(threads: Threads) -> Server[Any, Any]:
             )
             server.add_tool(_called(threads, tool, role), annotations=annotations, structured_output=False)
     _add_resources(server, threads)
+    server._mcp_server.version = settings.MRPVM_VERSION  # else the SDK's own
     return server._mcp_server
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import httpx2
 import pytest
+from django.conf import settings
 from pydantic import AnyUrl
 from pytest_django import Settings
 
@@ -34,6 +35,11 @@ def test_reading_tools_are_marked_and_writing_ones_not(agent: Callable[..., Agen
     assert writers == {"ask", *EXPERIMENTERS}
     assert len(reads) == 15
     assert all(tool.description and "caller" not in tool.inputSchema["properties"] for tool in listed)
+
+
+def test_the_server_names_its_own_version(agent: Callable[..., Agent]) -> None:
+    told = agent("viewer").send("initialize").serverInfo
+    assert (told.name, told.version) == ("mrpvm", settings.MRPVM_VERSION)
 
 
 def test_an_agent_tells_and_asks_in_one_session(agent: Callable[..., Agent]) -> None:
