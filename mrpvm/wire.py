@@ -2,12 +2,11 @@
 
 import json
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 import orjson
@@ -32,20 +31,19 @@ def on_wire(name: str) -> Mapping[str, Any]:
 class _Fields:
     """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones.
 
-    `values` reads all fields of an object at once, in their order. `converted` are the wire names of the fields whose
+    `form` reads the fields of an object by their names on the wire. `converted` are the wire names of the fields whose
     values may be anything but text, numbers, truth or None, as their types say.
     """
 
     named: tuple[tuple[str, str], ...]
-    wires: tuple[str, ...]
-    values: Callable[[object], Iterable[Any]]
+    form: Callable[[object], dict[str, Any]]
     converted: tuple[str, ...]
     optional: tuple[str, ...]
     is_frozen: bool
 
     def read(self, value: object) -> dict[str, Any]:
         """Return the values of an object's fields by their names on the wire; what they hold is not converted."""
-        form = dict(zip(self.wires, self.values(value), strict=True))
+        form = self.form(value)
         for wire in self.optional:
             if form[wire] is None:
                 del form[wire]
@@ -64,16 +62,16 @@ def _fields_of(kind: type) -> _Fields | None:
         return None
     named = tuple((item.name, item.metadata.get("wire") or camel(item.name)) for item in fields(kind))
     optional = {item.name for item in fields(kind) if item.metadata.get("is_optional")}
-    names = [name for name, _ in named]
     try:
         hints = get_type_hints(kind)
     except NameError:  # a type that is imported for type checkers alone
         hints = {}
+    # Of code that names each field the interpreter learns where the objects keep it: a quarter of the time that
+    # `attrgetter` and `zip` take, for the hundred and seventy objects that a turn writes.
+    form = eval(f"lambda value: {{{', '.join(f'{wire!r}: value.{name}' for name, wire in named)}}}")  # noqa: S307
     return _Fields(
         named=named,
-        wires=tuple(wire for _, wire in named),
-        # Of one name `attrgetter` reads its value and not a tuple, of none it is an error.
-        values=attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names],
+        form=form,
         converted=tuple(wire for name, wire in named if not _is_plain(hints.get(name))),
         optional=tuple(wire for name, wire in named if name in optional),
         is_frozen=kind.__dataclass_params__.frozen,  # type: ignore[attr-defined]  # typeshed leaves it out
@@ -119,7 +117,7 @@ def first_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     known = _fields_of(type(value))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
-    texts = known.values(value) if known else value.values() if isinstance(value, Mapping) else ()
+    texts = known.form(value).values() if known else value.values() if isinstance(value, Mapping) else ()
     text = next((item for item in texts if isinstance(item, str) and item), None)
     return text or ("" if value is None else str(to_wire(value)))
 
@@ -174,7 +172,7 @@ def wire_names(kind: type) -> tuple[str, ...]:
     known = _fields_of(kind)
     if known is None:
         raise TypeError(f"{kind.__name__} is no dataclass")
-    return known.wires
+    return tuple(wire for _, wire in known.named)
 
 
 type _Read = Callable[[Any], Any]
