@@ -17,6 +17,8 @@ from threading import Event, Lock
 CONTEST_SECONDS = 10.0
 """How long a project counts after its last turn, so that other turns do not take all places before its next one."""
 _HALF_LIFE_SECONDS = 10.0
+_STEP_SECONDS = 0.001
+"""A step that follows another sooner than this is part of it: a turn takes thirty, some of a few microseconds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -70,6 +72,8 @@ class FairShare:
         """Wait until the turn may work; do nothing outside of `turn`."""
         worker = _current.get()
         if worker is None:
+            return
+        if worker in self._working and time.monotonic() - worker.stepped_at < _STEP_SECONDS:
             return
         with self._lock:
             if worker in self._working:

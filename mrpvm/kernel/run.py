@@ -74,7 +74,9 @@ class TurnRun:
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
         """Return the descriptors of the plugins that are usable now, and of the pinned plugin in any case."""
         descriptors = self.registry.descriptors(plugin_type)
-        return [item for item in descriptors if self._model.available or not item.uses_llm or item.id == pin]
+        if self._model.available:
+            return descriptors
+        return [item for item in descriptors if not item.uses_llm or item.id == pin]
 
     def emit(self, data: EventData, ref: str | None = None, detail: Mapping[str, Any] | None = None) -> None:
         self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
