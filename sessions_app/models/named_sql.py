@@ -32,7 +32,7 @@ from sessions_app.models.sessions.message import Message
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.sessions.session_memory import SessionMemory
 from sessions_app.models.settings.model_roles import ModelRoles
-from sessions_app.models.turns.compression import CompressedJSONField
+from sessions_app.models.turns.compression import CompressedJSONField, stored_json
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 _ADAPTED = (DateTimeField, JSONField, CompressedJSONField, RedactedTextField, RedactedCharField)
@@ -693,12 +693,19 @@ def _adapter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
         return _sqlite_moment if product() == "sqlite" else None
     if isinstance(field, JSONField) and field.encoder is None:
         return partial(_json_parameter, field)
-    return lambda value: field.get_db_prep_save(value, connections[DEFAULT_DB_ALIAS])
+    return stored_json if isinstance(field, CompressedJSONField) else field.get_prep_value
 
 
 def _sqlite_moment(moment: datetime | None) -> str | None:
     """Return a moment as Django writes it for SQLite, in a fifth of its time."""
     return None if moment is None else str(moment.astimezone(UTC).replace(tzinfo=None))
+
+
+def _moment_of_sqlite(read: datetime | str | None) -> datetime | None:
+    """Return a moment of a row as Django does, without a look into the settings; the driver parses that of a column."""
+    if read is None:
+        return None
+    return (datetime.fromisoformat(read) if isinstance(read, str) else read).replace(tzinfo=UTC)
 
 
 def _json_parameter(field: JSONField, value: Any) -> Any:
@@ -723,6 +730,8 @@ def _converters(field: "Field[Any, Any]") -> list[Callable[[Any], Any]]:
     """Return what makes the driver's value one of the field's."""
     if isinstance(field, JSONField) and field.decoder is None:
         return [partial(_parsed, field)]
+    if isinstance(field, DateTimeField) and product() == "sqlite":
+        return [_moment_of_sqlite]
     column = Col("", field)
     converters = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
     return [partial(_converted_by, convert, column) for convert in converters]

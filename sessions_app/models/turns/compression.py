@@ -55,6 +55,11 @@ def _dictionaries() -> dict[int, zstandard.ZstdCompressionDict]:
     return by_id
 
 
+def stored_json(value: Any) -> bytes | None:
+    """Return what a column holds of a JSON value: it is compressed, and secrets are redacted."""
+    return None if value is None else compress(redacted_json(json_bytes(value)))
+
+
 class CompressedJSONField(PlainInMigrations, models.BinaryField):
     """A JSON value that is stored compressed, without secrets. It cannot be searched by its content."""
 
@@ -70,9 +75,8 @@ class CompressedJSONField(PlainInMigrations, models.BinaryField):
             raise damaged(self) from error
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
-        """Return the value as the driver takes it."""
-        data = None if value is None else compress(redacted_json(json_bytes(value)))
-        return super().get_db_prep_value(data, connection, prepared)
+        """Return the value as Django's cursor takes it."""
+        return super().get_db_prep_value(stored_json(value), connection, prepared)
 
     def to_python(self, value: Any) -> Any:
         """Return the value itself: it is JSON already."""
