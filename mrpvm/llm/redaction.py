@@ -186,7 +186,7 @@ def redacted_json(data: bytes) -> bytes:
     Raises:
         ValueError: it is no JSON, as a text that was cut may be.
     """
-    if _holds_no_anchor(data):
+    if _is_plainly_clean(data):
         return data
     text = data.decode("utf-8", "surrogatepass")
     plain = text
@@ -198,17 +198,19 @@ def redacted_json(data: bytes) -> bytes:
     return json_bytes(redacted(orjson.loads(data)))
 
 
-def _holds_no_anchor(data: bytes) -> bool:
-    """Return whether JSON can hold no secret, by a look that costs a third of reading it as a text.
+def _is_plainly_clean(data: bytes) -> bool:
+    """Return whether JSON of ASCII holds no secret, in a third of the time that a look at its text takes.
 
-    Letters beyond ASCII may stand for those of an anchor, so that only the expressions can tell.
+    False where that look has to tell: letters beyond ASCII may stand for those of an anchor, and an escape before a
+    word is no part of it.
     """
-    return (
-        data.isascii()
-        and not _met.get()
-        and not any(secret.encode("utf-8", "surrogatepass") in data for secret in _named)
-        and not _BYTES_FINDER.find_matches_as_indexes(data.lower())
-    )
+    if not data.isascii() or _met.get() or any(secret.encode("utf-8", "surrogatepass") in data for secret in _named):
+        return False
+    anchors = _BYTES_FINDER.find_matches_as_indexes(data.lower(), overlapping=True)
+    if not anchors or b"\\" in data:
+        return not anchors
+    text = data.decode("ascii")
+    return not any(_TRIED[number][1].match(text, start) for number, start, _ in anchors)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
