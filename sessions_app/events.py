@@ -1,9 +1,9 @@
 """Session events: the only way by which browsers are notified.
 
 An event is a row written in the same transaction as the state it describes, numbered without gaps within its
-session, and is sent to the channel group `session.<pk>` after the commit. Payloads hold ids and small
-facts only; a reader that needs more reads the rows. A reader that missed a message asks for every event after the
-last number it saw, or is told that those were compacted.
+session. After the commit the last one is sent to the channel group `session.<pk>`, and its receivers read the rows up
+to it. Payloads hold ids and small facts only; a reader that needs more reads the rows that these name. A reader that
+missed a message asks for every event after the last number it saw, or is told that those were compacted.
 """
 
 import asyncio
@@ -219,7 +219,7 @@ def append(session: Session, news: News) -> None:
 def append_all(session: Session, news: Sequence[News]) -> None:
     """Add events to the session; must run inside the transaction of the change they announce.
 
-    Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
+    Effects: a row each, the session's `event_sequence`, and a message to the group after the commit.
     """
     session.event_sequence = F("event_sequence") + len(news)
     session.save(update_fields=["event_sequence"])  # reads the number back
@@ -246,16 +246,14 @@ def append_counted(session: Session, news: Sequence[News]) -> None:
 def announce_counted(session: Session, news: Sequence[News]) -> list[Write]:
     """Return the writes of events that the session's `event_sequence` counts already, for the running transaction.
 
-    Effects: a message each to the group after the commit.
+    Effects: a message to the group after the commit.
     """
     first = session.event_sequence - len(news) + 1
     now = timezone.now()
     rows = [(session.pk, first + place, kind, dict(payload), now) for place, (kind, payload) in enumerate(news)]
-    messages: list[EventMessage] = [
-        {"sequence": sequence, "kind": kind, "payload": payload, "created_at": now.isoformat()}
-        for _, sequence, kind, payload, _ in rows
-    ]
-    transaction.on_commit(lambda: send(session.pk, messages), robust=True)
+    _, sequence, kind, payload, _ = rows[-1]
+    last: EventMessage = {"sequence": sequence, "kind": kind, "payload": payload, "created_at": now.isoformat()}
+    transaction.on_commit(lambda: send(session.pk, last), robust=True)
     return value_insertions(SessionEvent, _COLUMNS, rows)
 
 
@@ -280,19 +278,19 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
         "payload": {"request_id": request_id, "event_count": event_count},
         "created_at": None,
     }
-    send(session_pk, [progress])
+    send(session_pk, progress)
 
 
 def announce_draft(session_pk: int, request_id: str) -> None:
     """Notify open pages that a model has written more of a running turn's answer."""
     payload = {"request_id": request_id}
-    send(session_pk, [{"sequence": None, "kind": "turn.drafted", "payload": payload, "created_at": None}])
+    send(session_pk, {"sequence": None, "kind": "turn.drafted", "payload": payload, "created_at": None})
 
 
 def announce_pending(session_pk: int, request_id: str, count: int) -> None:
     """Notify open pages that a running turn stored units, which its end keeps or drops."""
     payload = UnitCount(request_id=request_id, count=count)
-    send(session_pk, [{"sequence": None, "kind": "units.pending", "payload": payload, "created_at": None}])
+    send(session_pk, {"sequence": None, "kind": "units.pending", "payload": payload, "created_at": None})
 
 
 def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_count: int) -> None:
@@ -303,13 +301,13 @@ def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_
         "payload": {"source_name": source_name, "done_chunks": done_chunks, "chunk_count": chunk_count},
         "created_at": None,
     }
-    send(session_pk, [progress])
+    send(session_pk, progress)
 
 
 def announce_experiment(session_pk: int, experiment_id: str, tried_count: int) -> None:
     """Send open pages how many trials an experiment over one of the session's turns has run, or that it has ended."""
     payload = {"experiment_id": experiment_id, "tried_count": tried_count}
-    send(session_pk, [{"sequence": None, "kind": "experiment.progressed", "payload": payload, "created_at": None}])
+    send(session_pk, {"sequence": None, "kind": "experiment.progressed", "payload": payload, "created_at": None})
 
 
 def base_revised(kb_id: str, revision: int) -> EventMessage:
@@ -326,50 +324,45 @@ def compacted(sequence: int) -> EventMessage:
 def announce_revision(base: KnowledgeBase) -> None:
     """Wake the open pages of sessions that have the base mounted, one message for all of them, after the commit."""
     group, message = group_of_base(base.pk), base_revised(base.kb_id, base.revision)
-    transaction.on_commit(lambda: _send(group, [message]), robust=True)
+    transaction.on_commit(lambda: _send(group, message), robust=True)
 
 
-def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
-    """Send to the session's group, in order; if the layer is away, only live updates are lost."""
-    _send(group_of(session_pk), messages)
+def send(session_pk: int, message: EventMessage) -> None:
+    """Send to the session's group; if the layer is away, only live updates are lost."""
+    _send(group_of(session_pk), message)
 
 
-def _send(group: str, messages: Sequence[EventMessage]) -> None:
+def _send(group: str, message: EventMessage) -> None:
     layer = get_channel_layer()
     if layer is None or (isinstance(layer, InMemoryChannelLayer) and group not in layer.groups):
         return  # no page listens; one that joins now reads the rows afterwards
     if _server_loop is not None and _server_loop.is_running():
-        _server_loop.call_soon_threadsafe(_start_delivery, layer, group, messages, time.monotonic())
+        _server_loop.call_soon_threadsafe(_start_delivery, layer, group, message, time.monotonic())
     else:
-        async_to_sync(_deliver)(layer, group, messages, time.monotonic())
+        async_to_sync(_deliver)(layer, group, message, time.monotonic())
 
 
 _deliveries: set[asyncio.Task[None]] = set()
 """Deliveries under way: the loop itself would not keep them alive."""
 
 
-def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
+def _start_delivery(layer: Any, group: str, message: EventMessage, sent: float) -> None:
     if len(_deliveries) >= settings.MRPVM_MAX_DELIVERIES:
-        logger.warning("%s deliveries are under way, not published: %s", len(_deliveries), _kinds(messages))
+        logger.warning("%s deliveries are under way, not published: %s", len(_deliveries), message["kind"])
         return
-    delivery = asyncio.create_task(_deliver(layer, group, messages, sent))
+    delivery = asyncio.create_task(_deliver(layer, group, message, sent))
     _deliveries.add(delivery)
     delivery.add_done_callback(_deliveries.discard)
 
 
-async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
+async def _deliver(layer: Any, group: str, message: EventMessage, sent: float) -> None:
     try:
         async with asyncio.timeout(settings.MRPVM_DELIVERY_SECONDS):
-            for message in messages:
-                await layer.group_send(group, {"type": "session.event", "message": message})
+            await layer.group_send(group, {"type": "session.event", "message": message})
         if (counted := meters()) is not None:
             counted.event_delivery_seconds.observe(time.monotonic() - sent)
     except Exception as error:
-        logger.warning("could not publish %s: %r", _kinds(messages), error)
-
-
-def _kinds(messages: Sequence[EventMessage]) -> str:
-    return ", ".join(message["kind"] for message in messages)
+        logger.warning("could not publish %s: %r", message["kind"], error)
 
 
 def layer_answers() -> bool:

@@ -158,7 +158,7 @@ def test_open_pages_hear_how_far_it_is(
     if is_of_others:
         other()
     heard: list[Any] = []
-    monkeypatch.setattr(events, "send", lambda pk, messages: heard.extend(messages))
+    monkeypatch.setattr(events, "send", lambda pk, message: heard.append(message))
     load_context(session, Upload(name="pumps.md", data=TEXT.encode()))
     progress = [message for message in heard if message["kind"] == "context.progressed"]
     assert [message["payload"] for message in progress] == [

@@ -265,7 +265,7 @@ def test_several_questions_prefer_the_plugin_most_used(session, plugins, questio
 @pytest.mark.rule("TURN-42")
 def test_events_are_sent_after_the_commit_only(session, monkeypatch):
     sent = []
-    monkeypatch.setattr(events, "send", lambda pk, messages: sent.extend(item["kind"] for item in messages))
+    monkeypatch.setattr(events, "send", lambda pk, message: sent.append(message["kind"]))
     with transaction.atomic():
         rename_session(session, "First")
         assert sent == []
@@ -276,6 +276,15 @@ def test_events_are_sent_after_the_commit_only(session, monkeypatch):
     assert sent == ["session.renamed"]
     session.refresh_from_db()
     assert session.title == "First"
+
+
+def test_several_events_are_one_message(session, monkeypatch):
+    """Who gets it reads the rows of all."""
+    sent = []
+    monkeypatch.setattr(events, "send", lambda pk, message: sent.append((message["sequence"], message["kind"])))
+    with transaction.atomic():
+        events.append_all(session, [("session.renamed", {"title": "First"}), ("memory.cleared", {})])
+    assert sent == [(session.event_sequence, "memory.cleared")]
 
 
 @pytest.mark.rule("TURN-5")
