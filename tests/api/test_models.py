@@ -126,7 +126,9 @@ def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
     before = list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()
     provider.otherwise = acting(trouble)
     failed = editor.chat(f"My cat is Tom. {QUESTION}", session_id, goal_solver_plugin="gs-llm-fast")
-    assert (failed.status_code, failed.json()["error"]["code"]) == (status, code)
+    error = failed.json()["error"]
+    assert (failed.status_code, error["code"]) == (status, code)
+    assert error["message"].endswith(f"(tried: gs-llm-fast): {error['details']['diagnostics'][-1]['message']}")
     assert KEY not in failed.content.decode()
     assert (list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()) == before
     assert Session.objects.get(session_id=session_id).preferred_goal_solver_plugin == "gs-symbolic"

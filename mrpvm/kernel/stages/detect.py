@@ -97,15 +97,18 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Return the error of a stage whose candidates all failed; it has the code of a failed model provider, if any."""
+    """Return the error of a stage whose candidates all failed.
+
+    It has the code and the words of a failed model provider, if there is one.
+    """
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
-    codes = [execution.error.code for execution in tried if execution.error]
-    blamed = next((code for code in reversed(codes) if code in MODEL_ERROR_CODES), None)
+    errors = [execution.error for execution in reversed(tried) if execution.error]
+    blamed = next((error for error in errors if error.code in MODEL_ERROR_CODES), None)
     diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
     names = ", ".join(item.plugin_id for item in tried) or "none was registered"
     return StageExhausted(
-        f"No plugin of the stage {stage} delivered (tried: {names}).",
-        code=empty_code if empty else blamed,
+        f"No plugin of the stage {stage} delivered (tried: {names}){f': {blamed.message}' if blamed else '.'}",
+        code=empty_code if empty else blamed.code if blamed else None,
         details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
     )
 
