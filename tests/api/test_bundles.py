@@ -1,7 +1,9 @@
 """Bundles by the API, the command and the pages."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -56,3 +58,25 @@ def test_the_command_writes_checks_and_stores(talked: Session, tmp_path: Path, c
     cut.write_bytes(file.read_bytes()[:500])
     with pytest.raises(CommandError):
         call_command("bundle", "verify", str(cut))
+
+
+def test_an_export_writes_over_nothing_and_leaves_no_part(
+    talked: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, export = tmp_path / "session.zip", ("bundle", "export", talked.session_id)
+    file.write_bytes(b"mine")
+    before = set(tmp_path.iterdir())
+    with pytest.raises(CommandError, match=r"session\.zip exists already; name another file"):
+        call_command(*export, str(file))
+    assert file.read_bytes() == b"mine"
+
+    def fill_disk(session: Session, target: IO[bytes]) -> None:
+        target.write(b"PK")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sessions_app.management.commands.bundle.write_bundle", fill_disk)
+    with pytest.raises(CommandError, match=r"other\.zip cannot be written: No space left on device"):
+        call_command(*export, str(tmp_path / "other.zip"))
+    with pytest.raises(CommandError, match=r"absent\.zip cannot be read: No such file"):
+        call_command("bundle", "verify", str(tmp_path / "absent.zip"))
+    assert set(tmp_path.iterdir()) == before

@@ -119,3 +119,7 @@ def test_the_command_runs_a_suite_and_writes_junit(suite: Suite, handbook: Knowl
     assert found.find("testsuite").attrib["failures"] == "1"  # type: ignore[union-attr]
     with pytest.raises(CommandError, match="There is no suite 'Trains'"):
         command("run", "Trains")
+    binary = tmp_path / "a.zip"
+    binary.write_bytes(b"PK\xe4")
+    with pytest.raises(CommandError, match=r"a\.zip is no text in UTF-8"):
+        command("import", binary)

@@ -12,6 +12,7 @@ from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import BundleManifest
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
+from sessions_app.models import Session
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 
@@ -37,9 +38,8 @@ class Command(BaseCommand):
         """Write, check or import the bundle, and print what it holds."""
         try:
             if what == "export":
-                with file.open("xb") as target:
-                    session = sessions.session(project_named(options["project"]), options["session"])
-                    self._tell(file, write_bundle(session, target))
+                session = sessions.session(project_named(options["project"]), options["session"])
+                self._tell(file, _written(session, file))
                 record_export(session, "bundle")
                 return
             with file.open("rb") as source:
@@ -47,10 +47,11 @@ class Command(BaseCommand):
                     self._tell(file, checked_bundle(source).manifest)
                     return
                 imported = import_bundle(project_named(options["project"]), source)
-        except (MRPError, OSError) as error:
-            if what == "export" and not isinstance(error, OSError):
-                file.unlink(missing_ok=True)
+        except MRPError as error:
             raise CommandError(str(error)) from None
+        except OSError as error:
+            done = "written" if what == "export" else "read"
+            raise CommandError(f"{file} cannot be {done}: {error.strerror}.") from None
         self.stdout.write(f"Session {imported.session.session_id}: {imported.turn_count} turns, read-only.")
         for left_out in imported.left_out:
             self.stdout.write(left_out)
@@ -63,3 +64,17 @@ class Command(BaseCommand):
         )
         for left_out in manifest.left_out:
             self.stdout.write(left_out)
+
+
+def _written(session: Session, file: Path) -> BundleManifest:
+    """Write the session's bundle; there is no file unless it is whole."""
+    if file.exists():
+        raise CommandError(f"{file} exists already; name another file.")
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    try:
+        with unfinished.open("wb") as target:
+            manifest = write_bundle(session, target)
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return manifest

@@ -65,7 +65,9 @@ class Command(BaseCommand):
                     self._export(_suite(project, options["suite"]), options["file"])
                 case _:
                     self._run(project, options)
-        except (MRPError, OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise CommandError(f"{options['file']} is no text in UTF-8.") from None
+        except (MRPError, OSError) as error:
             raise CommandError(str(error)) from None
 
     def _export(self, suite: Suite, file: Path | None) -> None:
