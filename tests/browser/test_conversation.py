@@ -331,6 +331,8 @@ def test_an_open_page_sees_its_session_expire(browser: Browser, session: Session
     browser.page.clock.install(time=now)
     page = browser.open("session", session.session_id)
     expect(page.locator("[data-countdown]")).to_have_text(re.compile(r"in (60:00|59:\d\d)"))
+    page.get_by_label("Message", exact=True).fill("My cat is")
+    expect(page.get_by_role("button", name=re.compile("Retract"))).to_have_count(1)
     Session.objects.update(expires_at=now)
     page.clock.fast_forward("01:00:05")
     page.clock.run_for(2_000)
@@ -338,8 +340,11 @@ def test_an_open_page_sees_its_session_expire(browser: Browser, session: Session
     expect(page.locator("#session-head")).to_contain_text("expired, read-only")
     expect(page.locator(".exchange")).to_contain_text("My dog is called Rex.")
     expect(page.get_by_label("Message", exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("Retract"))).to_have_count(0)
+    expect(page.locator("#toasts")).to_contain_text("What you wrote is kept for your next new conversation.")
     page.locator("#composer").get_by_role("button", name="New conversation").click()
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My cat is")
     expect(page).not_to_have_url(re.compile(session.session_id))
 
 

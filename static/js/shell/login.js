@@ -1,8 +1,10 @@
-// Text that was written and not sent is kept for the page's next load, also after a login that ended meanwhile.
+// Text that was written and not sent is kept for the page's next load, also after a login that ended meanwhile, and after
+// the session's end for the next new conversation.
 import { drop, keep, kept } from "./kept.js";
 import { toast } from "./ui.js";
 
 const WRITTEN = "mrpvm.written:"; // the values of a form, under the address of its page
+const UNSENT = `${WRITTEN}unsent`; // the message that was being written when its session ended
 
 let hasEnded = false;
 let isLoggingOut = false;
@@ -18,7 +20,7 @@ export function tellLoginEnded() {
 /** Store the values of a form with a written message when the page is left, and restore them at its next load. */
 export function keepWritten(form) {
   const key = WRITTEN + location.pathname;
-  const written = kept(key);
+  const written = kept(key) ?? takenOver();
   if (written && !form.elements.namedItem("content").value) {
     const missing = fill(form, written);
     if (missing.some(([, value]) => value)) fillOptions(form, missing);
@@ -28,6 +30,22 @@ export function keepWritten(form) {
     if (form.elements.namedItem("content").value.trim() && !isLoggingOut) keep(key, fields);
     else drop(key);
   });
+  document.addEventListener("htmx:after:swap", function leave() {
+    if (form.isConnected) return;
+    document.removeEventListener("htmx:after:swap", leave);
+    const { value } = form.elements.namedItem("content");
+    if (!value.trim()) return;
+    keep(UNSENT, [["content", value]]);
+    toast("What you wrote is kept for your next new conversation.");
+  });
+}
+
+/** Return, once and in an empty conversation, what was written when another session ended. */
+function takenOver() {
+  if (!document.querySelector("#messages .empty")) return null;
+  const written = kept(UNSENT);
+  drop(UNSENT);
+  return written;
 }
 
 /** Fill the fields that the form has, and return the others. */

@@ -10,11 +10,11 @@ export const PARTS = {
   knowledge: [
     "turn.committed", "turn.failed", "units.pending", "units.promoted", "units.discarded", "units.evicted",
     "units.changed", "context.loaded", "draft.changed", "kb.mounted", "kb.revised", "kb.saved", "kb.forked",
-    "command.recorded", "role.changed",
+    "command.recorded", "role.changed", "session.expired",
   ],
   settings: [
     "turn.committed", "preferences.changed", "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated",
-    "memory.cleared", "model-config.changed", "command.recorded", "role.changed",
+    "memory.cleared", "model-config.changed", "command.recorded", "role.changed", "session.expired",
   ],
   skills: ["snapshot.reloaded", "agent.changed", "persona.changed", "preferences.changed"],
   completion: ["snapshot.reloaded", "persona.changed"],
