@@ -45,7 +45,7 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
     """
 
     def decorate(read: Callable[[Project], Read]) -> Callable[[Project], Read]:
-        kept: dict[int, tuple[object, Read]] = {}  # by project
+        kept: dict[str, tuple[object, Read]] = {}  # by the project's own folder
 
         @wraps(read)
         def current(project: Project) -> Read:
@@ -53,11 +53,11 @@ def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]],
             homes = (str(settings.MRPVM_SHIPPED_DIR), str(settings.MRPVM_DATA_DIR), own)
             states = [*_states(own), *(_states(os.path.join(home, folder)) for home in homes)]
             seen = (homes, int(time.monotonic()), states)
-            known = kept.get(project.pk)
+            known = kept.get(own)
             if known is not None and known[0] == seen:
                 return known[1]
             content = read(project)
-            kept[project.pk] = (seen, content)
+            kept[own] = (seen, content)
             return content
 
         return current
