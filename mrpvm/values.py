@@ -295,7 +295,8 @@ class AnswerGroup:
     """The result for one intent of the root frame; `cited_unit_ids` is a subset of the listed units.
 
     `basis` of an answered group that cites something is `stated` unless it says otherwise. `confidence` is how likely
-    the shown text answers, None where nothing tells; `reason` says what decided.
+    the shown text answers, None where nothing tells; `reason` says what decided. `model_failed`: a language model was
+    asked for it and failed.
     """
 
     intent_ref: int
@@ -311,6 +312,7 @@ class AnswerGroup:
     basis: Basis = "none"
     confidence: float | None = None
     reason: str = ""
+    model_failed: bool = False
 
     def __post_init__(self) -> None:
         if self.status == "answered" and self.basis == "none" and self.cited_unit_ids:

@@ -1,7 +1,7 @@
 """Ask the machine single questions about a mounted base, each in a new session."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -19,8 +19,9 @@ from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.background.precompute import derive_ahead
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.layers import EffectiveView, SessionKnowledge
-from sessions_app.models import KnowledgeLayer
+from sessions_app.models import KnowledgeBase, KnowledgeLayer
 
 _numbers = count(1)
 
@@ -141,6 +142,17 @@ class WatchedMachine:
         outcome = self._machine.run_turn(request, knowledge, lambda event: None)
         spent_ms = (time.process_time() - began) * 1000
         return Reply(outcome.answer.groups if outcome.answer else (), spent_ms, self.solver.spent_ms)
+
+
+def loaded(name: str, texts: Mapping[str, str]) -> KnowledgeBase:
+    """Return a new base that holds texts by the names of their files, and everything that plugins derive from it."""
+    base = create_base(ensure_default_project(), name)
+    for file_name, text in texts.items():
+        load_source(base, Upload(name=file_name, data=text.encode()))
+        base.refresh_from_db()
+    while derive_ahead():
+        pass
+    return base
 
 
 def mounted(*sources: Sequence[KnowledgeUnit]) -> KnowledgeLayer:

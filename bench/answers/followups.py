@@ -11,14 +11,10 @@ from pathlib import Path
 
 from django.test import override_settings
 
-from bench.answers.asking import Reply
+from bench.answers.asking import Reply, loaded
 from bench.answers.collections import Question
-from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.background.precompute import derive_ahead
-from sessions_app.ingest.load import Upload, load_source
-from sessions_app.models import KnowledgeBase
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 
@@ -32,10 +28,15 @@ class Dialogue:
     text: str
     messages: tuple[tuple[str, Question | None], ...]
 
-    def replies(self, name: str) -> Iterator[tuple[Question, Reply]]:
-        """Yield each question with its reply; what is not measured of a reply is 0."""
-        base = _base_of(self.text, name) if self.text else None
-        session = create_session(ensure_default_project(), Choices(), base=base)
+    def replies(self, name: str, kb: str | None) -> Iterator[tuple[Question, Reply]]:
+        """Yield each question with its reply; what is not measured of a reply is 0.
+
+        Args:
+            name: of the base that holds the text.
+            kb: the KB plugin of every turn. None leaves the choice to planner and session.
+        """
+        base = loaded(name, {"text.txt": self.text}) if self.text else None
+        session = create_session(ensure_default_project(), Choices(kb=kb), base=base)
         with override_settings(MRPVM_LEARN=False):
             for message, question in self.messages:
                 answer = run_turn(session, TurnCall(message=message)).outcome.answer
@@ -51,12 +52,3 @@ def read_dialogues(path: Path = FOLLOW_UPS) -> Iterator[Dialogue]:
             for said in item["messages"]
         )
         yield Dialogue(item["text"], tuple(messages))
-
-
-def _base_of(text: str, name: str) -> KnowledgeBase:
-    base = create_base(ensure_default_project(), name)
-    load_source(base, Upload(name="text.txt", data=text.encode()))
-    base.refresh_from_db()
-    while derive_ahead():
-        pass
-    return base

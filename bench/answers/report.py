@@ -84,7 +84,7 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
                 ("requests", lambda: _requests(machine, directory, show)),
                 ("conversations", lambda: _conversations(machine, directory, sample)),
                 ("pairs", lambda mode=mode: _pairs(directory, wanted.pairs, mode)),
-                ("followups", lambda: _follow_ups(show)),
+                ("followups", lambda mode=mode: _follow_ups(mode, show)),
             ):
                 if only in (None, name):
                     for row in measure():
@@ -109,8 +109,7 @@ def _passages(machine: WatchedMachine, directory: Path, sample: int, show: str |
                 reply = machine.ask(question.text, head)
                 counted.add(question, reply)
                 replies.append(reply)
-                if show and outcome_of(question, reply) == show:
-                    yield _shown(question, reply)
+                yield from _shown(question, reply, show)
     if not replies:
         yield "questions to paragraphs: skipped, no squad*.json"
         return
@@ -141,18 +140,16 @@ def _documents(machine: WatchedMachine, show: str | None) -> Iterator[Figure | s
         for question in document.questions:
             reply = machine.ask(question.text, head)
             counted.add(question, reply)
-            if show and outcome_of(question, reply) == show:
-                yield _shown(question, reply)
+            yield from _shown(question, reply, show)
     yield from _foreign("documents", counted)
 
 
-def _follow_ups(show: str | None) -> Iterator[Figure | str]:
-    counted = Tally()
+def _follow_ups(mode: str, show: str | None) -> Iterator[Figure | str]:
+    counted, kb = Tally(), "kb-fast" if mode == "words" else None
     for number, dialogue in enumerate(read_dialogues()):
-        for question, reply in dialogue.replies(f"follow-ups {number}"):
+        for question, reply in dialogue.replies(f"follow-ups {number} {mode}", kb):
             counted.add(question, reply)
-            if show and outcome_of(question, reply) == show:
-                yield _shown(question, reply)
+            yield from _shown(question, reply, show)
     yield from _foreign("follow-ups", counted)
 
 
@@ -184,8 +181,7 @@ def _stories(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str
         for question in story.questions:
             reply = machine.ask(question.text, head)
             counted.add(question, reply)
-            if show and outcome_of(question, reply) == show:
-                yield _shown(question, reply)
+            yield from _shown(question, reply, show)
         composed, lines = _composed(machine, story, head)
         held, asked_for = held + composed, asked_for + len(story.requests)
         if show:
@@ -347,6 +343,8 @@ def _suites() -> Iterator[Figure]:
     yield Figure(f"all suites: wrong of {every.count}", every.wrong, _must(5), "", True)
 
 
-def _shown(question: Question, reply: Reply) -> str:
-    gold = " | ".join(dict.fromkeys(question.answers)) or "(the text does not tell)"
-    return f"  {question.text}\n    {reply.basis}: {' / '.join(reply.shown.splitlines())}\n    gold: {gold}"
+def _shown(question: Question, reply: Reply, show: str | None) -> Iterator[str]:
+    """Yield what was answered, if replies with this outcome are to be shown."""
+    if show and outcome_of(question, reply) == show:
+        gold = " | ".join(dict.fromkeys(question.answers)) or "(the text does not tell)"
+        yield f"  {question.text}\n    {reply.basis}: {' / '.join(reply.shown.splitlines())}\n    gold: {gold}"

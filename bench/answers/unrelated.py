@@ -12,13 +12,10 @@ from pathlib import Path
 
 from django.test import override_settings
 
+from bench.answers.asking import loaded
 from bench.answers.collections import read_articles
 from bench.evaluation.suites import FURTHER, load_suites
-from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import Choices, create_session
-from sessions_app.actions.settings.projects import ensure_default_project
-from sessions_app.background.precompute import derive_ahead
-from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import KnowledgeBase
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -79,14 +76,8 @@ def pairs(all_matters: Sequence[Matter], count: int) -> Iterator[tuple[str, str]
 
 
 def mounted_matters(all_matters: Sequence[Matter]) -> KnowledgeBase:
-    """Return a new base that holds the texts of all matters, and everything that plugins derive from it."""
-    base = create_base(ensure_default_project(), "unrelated questions")
-    for matter in all_matters:
-        load_source(base, Upload(name=f"{matter.name}.txt", data=matter.text.encode()))
-        base.refresh_from_db()
-    while derive_ahead():
-        pass
-    return base
+    """Return a new base that holds the texts of all matters."""
+    return loaded("unrelated questions", {f"{matter.name}.txt": matter.text for matter in all_matters})
 
 
 def changes(all_matters: Sequence[Matter], base: KnowledgeBase, count: int, kb: str | None) -> Changes:

@@ -24,7 +24,6 @@ UNDONE_TEXT = "I can't do that: I only answer from what I was told or given."
 """What a person reads in its place who asked for a translation, say."""
 MODEL_FAILED_TEXT = "I can't answer this now: nothing I was told or given answers it, and the language model failed."
 """What a person reads in place of either where a model was asked in vain."""
-_MODEL_FAILED = "The language model failed: "
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
 _HEADING_CHARS = 80
@@ -64,8 +63,11 @@ def no_context(evidence: Sequence[Evidence]) -> Answer:
 
 def with_model_failures(answer: Answer, messages: Iterable[str]) -> Answer:
     """Return an answer that no model wrote, with a warning in each group of why each model that was asked did not."""
-    warnings = tuple(f"{_MODEL_FAILED}{message}" for message in dict.fromkeys(messages))
-    return Answer(groups=tuple(replace(group, warnings=(*group.warnings, *warnings)) for group in answer.groups))
+    warnings = tuple(f"The language model failed: {message}" for message in dict.fromkeys(messages))
+    if not warnings:
+        return answer
+    groups = (replace(group, warnings=(*group.warnings, *warnings), model_failed=True) for group in answer.groups)
+    return Answer(groups=tuple(groups))
 
 
 def response_document(answer: Answer, session_id: str) -> ResponseDocument:
@@ -131,7 +133,7 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
 def _in_plain_words(group: AnswerGroup) -> str:
     if group.answer_markdown != NO_CONTEXT_TEXT:
         return group.answer_markdown
-    if any(warning.startswith(_MODEL_FAILED) for warning in group.warnings):
+    if group.model_failed:
         return MODEL_FAILED_TEXT
     return UNDONE_TEXT if orders_work(group.intent) else UNKNOWN_TEXT
 
@@ -183,6 +185,7 @@ def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str
         basis="composed" if len(answered) > 1 else joined.basis,
         warnings=(*(warning for group in groups for warning in group.warnings), *open_ones),
         grounded=all(group.grounded for group in answered),
+        model_failed=any(group.model_failed for group in groups),
     )
 
 

@@ -6,17 +6,13 @@ other member, so that a damaged or shortened file is known before anything is re
 
 import hashlib
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO
 
 from django.conf import settings
 from django.db import connection, connections
@@ -24,6 +20,7 @@ from django.utils import timezone
 
 from mrpvm.archives import DAMAGED_ARCHIVE
 from sessions_app.actions.upkeep.copies import copy_sqlite, database_file
+from sessions_app.management.files import owned_file, whole_file
 from sessions_app.queries.versions import is_known_migration, latest_migration
 
 _MANIFEST = "manifest.json"
@@ -56,19 +53,13 @@ def make_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
     Raises:
         BackupError: the file exists, or something cannot be read or written.
     """
-    if file.exists():
-        raise BackupError(f"{file} exists already; name another file.")
-    unfinished = file.with_name(f".{file.name}.unfinished")
     try:
-        with _owned(unfinished) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        with whole_file(file) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
             manifest = _write(archive, file.parent, with_secret_key=with_secret_key)
-        unfinished.replace(file)
     except OSError as error:
-        raise BackupError(f"{file} cannot be written: {error}") from error
+        raise BackupError(f"{file} cannot be written: {error.strerror or error}.") from error
     except sqlite3.Error as error:
         raise BackupError(f"{database_file()} cannot be copied: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
     return manifest
 
 
@@ -199,7 +190,7 @@ def _run_postgresql(program: str, *arguments: str) -> None:
     with TemporaryDirectory() as scratch:
         passwords = Path(scratch) / "passwords"
         password = str(parts["PASSWORD"] or "").replace("\\", "\\\\").replace(":", "\\:")
-        with _owned(passwords) as file:
+        with owned_file(passwords) as file:
             file.write(f"*:*:*:*:{password}\n".encode())
         named = {"dbname": "NAME", "host": "HOST", "port": "PORT", "user": "USER"}
         address = {name: str(parts[key]) for name, key in named.items() if parts[key]} | {"passfile": str(passwords)}
@@ -236,14 +227,5 @@ def _extract(archive: zipfile.ZipFile, name: str, target: Path) -> None:
     if parts.is_absolute() or ".." in parts.parts:
         raise BackupError(f"The backup names a file outside of the data directory: {name}.")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with archive.open(name) as source, _owned(target) as file:
+    with archive.open(name) as source, owned_file(target) as file:
         shutil.copyfileobj(source, file, _CHUNK_BYTES)
-
-
-@contextmanager
-def _owned(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its owner can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())

@@ -66,7 +66,7 @@ def test_an_export_writes_over_nothing_and_leaves_no_part(
     file, export = tmp_path / "session.zip", ("bundle", "export", talked.session_id)
     file.write_bytes(b"mine")
     before = set(tmp_path.iterdir())
-    with pytest.raises(CommandError, match=r"session\.zip exists already; name another file"):
+    with pytest.raises(CommandError, match=r"session\.zip cannot be written: it exists already; name another file"):
         call_command(*export, str(file))
     assert file.read_bytes() == b"mine"
 

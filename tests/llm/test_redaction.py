@@ -177,3 +177,20 @@ def test_the_copy_has_the_shape_of_the_original_which_stays(value: Any) -> None:
     assert value == before
     assert shape(copied) == shape(value)
     assert redacted(copied) == copied
+
+
+@given(
+    st.lists(
+        st.sampled_from([item.text for item in planted_secrets(seed=11, a_form=2)])
+        | st.sampled_from(
+            ["token", "api_key=", "secret: ", "sk-", "key", "=", ": ", "_", "9", "a", " ", '"', "\\", "\n", "K"]
+        )
+        | st.text(max_size=3),
+        max_size=6,
+    )
+)
+def test_json_is_redacted_as_its_values_are(pieces: list[str]) -> None:
+    value = {"said": "".join(pieces), "nested": ["", *pieces]}
+    assert json.loads(
+        redaction.redacted_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    ) == redacted(value)

@@ -139,7 +139,7 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
     continues = following[:1].islower() or following[:1].isdigit()
     if continues and (last in _ABBREVIATIONS or _DOTTED_LETTERS.fullmatch(last)):
         return False
-    if re.fullmatch(r"\d{1,3}", last) and _NUMBERED.search(line):
+    if _NUMBERED.search(line):
         return False  # the number of a list item
     return not (len(last) == 1 and last.isalpha() and _is_initial(line, following))
 

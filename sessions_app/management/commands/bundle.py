@@ -12,7 +12,7 @@ from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import BundleManifest
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
-from sessions_app.models import Session
+from sessions_app.management.files import whole_file
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 
@@ -39,7 +39,9 @@ class Command(BaseCommand):
         try:
             if what == "export":
                 session = sessions.session(project_named(options["project"]), options["session"])
-                self._tell(file, _written(session, file))
+                with whole_file(file) as target:
+                    manifest = write_bundle(session, target)
+                self._tell(file, manifest)
                 record_export(session, "bundle")
                 return
             with file.open("rb") as source:
@@ -64,17 +66,3 @@ class Command(BaseCommand):
         )
         for left_out in manifest.left_out:
             self.stdout.write(left_out)
-
-
-def _written(session: Session, file: Path) -> BundleManifest:
-    """Write the session's bundle; there is no file unless it is whole."""
-    if file.exists():
-        raise CommandError(f"{file} exists already; name another file.")
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        with unfinished.open("wb") as target:
-            manifest = write_bundle(session, target)
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return manifest
