@@ -299,3 +299,31 @@ def test_a_request_is_recognised(request_: str, kind: str) -> None:
     request = request_of(request_)
     assert request is not None
     assert request.kind == kind
+
+
+VALLEY = """# The valley
+
+## Orchard
+
+The orchard was planted in 1920. It has 200 trees.
+
+## Mill
+
+The mill stands on the Lode. It was built in 1810 by Piers Holt. It ground rye until 1956. Today it is a museum.
+
+## Ferry
+
+The ferry crosses the Lode every hour. Its skipper is Ana Brook.
+"""
+
+
+def test_what_is_below_another_heading_belongs_to_no_account() -> None:
+    assert answer(VALLEY, "Tell me about the mill.", "valley.md") == (
+        "The mill stands on the Lode. It was built in 1810 by Piers Holt. It ground rye until 1956. "
+        "Today it is a museum."
+    )
+
+
+def test_an_account_of_a_topic_holds_at_most_the_sentences_beside_it() -> None:
+    text = "Norway has many fjords. Tom owns a bicycle. The cellar is damp. Ida plays the flute."
+    assert answer(text, "Tell me about Norway.") == "Norway has many fjords. Tom owns a bicycle."

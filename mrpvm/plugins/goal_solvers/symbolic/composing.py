@@ -14,7 +14,7 @@ from mrpvm.english.questions.requests import Kind, Request, senses_of
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
-from mrpvm.english.words.lexicon import pattern
+from mrpvm.english.words.lexicon import REFERRING_PRONOUNS, pattern
 from mrpvm.english.words.reading import denies
 
 _FACTS_MAX = 6
@@ -29,6 +29,8 @@ _COMMON = 0.25
 """A word does not link statements if more than this share of them, and more than two, have it."""
 _NEXT, _LINKED = 0.7, 0.9
 """The strength of links between neighbours, and between statements that share a rare word or continue one another."""
+_NEXT_OF_TOPIC = 0.5
+"""The strength of links between neighbours where all about a topic is asked for: only the nearest may be about it."""
 _LEAST_STRENGTH = 0.34
 """A statement belongs to an answer up to the third neighbour of one that has the request's words."""
 _TITLE_WORDS = 6
@@ -109,9 +111,10 @@ class _Text:
         return other - one <= _LINK_REACH and any(self._counts[word] <= rare for word in shared)
 
     def is_title(self, place: int) -> bool:
-        """Return whether a statement is a title within the text: a few words without a verb."""
+        """Return whether a statement is a title within the text: a few words without a verb or a pronoun before it."""
         parsed = self._parsed[place]
-        return len(parsed.tokens) <= _TITLE_WORDS and not any(clause.verb for clause in parsed.clauses)
+        is_short = len(parsed.tokens) <= _TITLE_WORDS and parsed.tokens[0] not in REFERRING_PRONOUNS
+        return is_short and not any(clause.verb for clause in parsed.clauses)
 
     def contrasts(self, place: int, things: Sequence[frozenset[str]]) -> bool:
         """Return whether each thing is the subject of its own clause: "Tomas grinds rye and Vera grinds spelt"."""
@@ -124,17 +127,18 @@ class _Text:
         is_next = 0 < place < len(self.items) and _is_one_source(self.items[place - 1], self.items[place])
         return is_next and _GOES_ON.match(self.items[place].text) is not None
 
-    def link(self, one: int, other: int) -> float:
+    def link(self, one: int, other: int, next_strength: float) -> float:
         """Return the strength of the link between a statement and a later one, in [0, 1].
 
-        Two messages of a conversation are not neighbours: each may begin a new topic.
+        Two messages of a conversation are not neighbours: each may begin a new topic, as a heading does.
         """
         before, after = self.items[one], self.items[other]
-        if not _is_one_source(before, after):
+        if not _is_one_source(before, after) or before.entry.unit.title != after.entry.unit.title:
             return 0.0
         is_one_text = after.is_of_document or before.entry.unit.chunk_id == after.entry.unit.chunk_id
         is_next = other - one == 1 and is_one_text
-        return max(_NEXT * is_next, _LINKED * self.are_linked(one, other))
+        next_strength = _NEXT if before.entry.unit.title else next_strength  # a heading is about what is below it
+        return max(next_strength * is_next, _LINKED * self.are_linked(one, other))
 
     def statements_at(self, places: Iterable[int]) -> list[Statement]:
         """Return the statements at these places in the order of the text."""
@@ -177,7 +181,9 @@ def _found(request: Request, text: _Text) -> list[Statement]:
 def _connected(request: Request, text: _Text, sources: Sequence[list[int]]) -> list[int]:
     """Return the places that belong to a request: those between the ends of a chain first, then the strongest."""
     places = _scope(request, text)
-    strengths = _spread(_anchors(request, text, places, sources), text, frozenset(places))
+    is_of_topic = request.kind in ("account", "summary") and bool(request.wanted)
+    next_strength = _NEXT_OF_TOPIC if is_of_topic else _NEXT
+    strengths = _spread(_anchors(request, text, places, sources), text, frozenset(places), next_strength)
     ranked = sorted(strengths, key=lambda place: (-strengths[place], place))
     between = _between_ends(request, text, ranked) if request.kind == "chain" and ranked else []
     return list(dict.fromkeys((*between, *ranked)))[: request.sentences]
@@ -250,7 +256,9 @@ def _is_told(request: Request, text: _Text) -> bool:
     )
 
 
-def _spread(anchors: Mapping[int, float], text: _Text, places: frozenset[int]) -> dict[int, float]:
+def _spread(
+    anchors: Mapping[int, float], text: _Text, places: frozenset[int], next_strength: float
+) -> dict[int, float]:
     """Return the anchors and the places linked to them, directly or over others, each with its strength in (0, 1]."""
     strengths = dict(anchors)
     done: set[int] = set()
@@ -259,7 +267,7 @@ def _spread(anchors: Mapping[int, float], text: _Text, places: frozenset[int]) -
         done.add(place)
         for other in range(place - _LINK_REACH, place + _LINK_REACH + 1):
             if other in places and other not in done:
-                strength = strengths[place] * text.link(*sorted((place, other)))
+                strength = strengths[place] * text.link(*sorted((place, other)), next_strength)
                 if strength >= max(_LEAST_STRENGTH, strengths.get(other, 0.0)):
                     strengths[other] = strength
     return strengths
