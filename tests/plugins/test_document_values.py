@@ -178,3 +178,19 @@ def test_things_of_one_kind_are_told_apart_by_their_names() -> None:
     assert answer(text, "What is the height of Elm Tower?") == "The height of Elm Tower is 30 m."
     assert answer(text, "What is the height of Ash Tower?") is None
     assert answer(text, "Who is the mayor of South Holm?") is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "said"),
+    [
+        (
+            "The ship leaves Kiel at 8. It passes the lock at 9.",
+            "When does the ship leave Kiel?",
+            "The ship leaves Kiel at 8.",
+        ),
+        ("Bob is 6. Carl is 7. Dora is 8.", "How old is Carl?", "Carl is 7."),
+        ("Bus A leaves at 1. Bus B leaves at 2. Bus C is late.", "When does bus B leave?", "Bus B leaves at 2."),
+    ],
+)
+def test_a_number_that_ends_a_sentence_stays_with_it(document: str, question: str, said: str) -> None:
+    assert answer(document, question) == said

@@ -18,7 +18,7 @@ from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.text_cache import TextCache
 from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
 
-_STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
+_STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 _LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
@@ -127,8 +127,10 @@ def _said_in(
 ) -> tuple[_Said, ...]:
     antecedents = Antecedents(*topic_mentions(topic))
     asks = is_task_request if unit_type == UTTERANCE else asks_reader
-    parts = [part for part in _parts(text, unit_type) if is_procedure or not asks(part.text)]
+    parts = [part for part in _parts(text, unit_type, is_procedure=is_procedure) if is_procedure or not asks(part.text)]
     parts = [part for part in parts if part.text.rstrip(".") != title]
+    if not parts and (title or "").endswith(QUESTION_MARKS):
+        parts = [_Part(text=text)]  # "No." says nothing but to the question above it
     all_said: list[_Said] = []
     for position, part in enumerate(parts):
         said = voiced(part.text)
@@ -195,13 +197,14 @@ def _quoted(part: _Part) -> str:
     return f"{part.speaker}: {part.text}" if part.speaker else part.text
 
 
-def _parts(text: str, unit_type: str | None) -> Iterable[_Part]:
+def _parts(text: str, unit_type: str | None, *, is_procedure: bool) -> Iterable[_Part]:
     if unit_type == UTTERANCE:
         return _utterances(text)
     lines = text.split("\n")
     if any(_ITEM.match(line) for line in lines):
         return _items(lines)
-    return [_Part(text=sentence) for sentence in _sentences(text) if not is_assent(sentence)]
+    said = (is_procedure and _steps(text)) or sentences(text)
+    return [_Part(text=sentence) for sentence in said if not is_assent(sentence)]
 
 
 def _utterances(text: str) -> Iterable[_Part]:
@@ -228,7 +231,13 @@ def _items(lines: Sequence[str]) -> Iterable[_Part]:
         yield _Part(text=line.removeprefix("- "), lead=lead)
 
 
-def _sentences(text: str) -> list[str]:
-    if len(_STEP_NUMBER.findall(text)) >= 2:
-        return [part.strip() for part in _STEP_NUMBER.split(text) if part.strip()]
-    return sentences(text)
+def _steps(text: str) -> list[str]:
+    """Return the lead and the steps of "To clean it: 1. Switch it off. 2. Rinse it.", empty if it has no two steps."""
+    cuts = [0]
+    number = 0
+    for match in _STEP_NUMBER.finditer(text):
+        if int(match[1]) == number + 1:  # "Wait until 9. Then" is no step
+            number += 1
+            cuts += [match.start(), match.end()]
+    parts = [text[start:end].strip() for start, end in zip(cuts[::2], [*cuts[1::2], len(text)], strict=True)]
+    return [part for part in parts if part] if number > 1 else []

@@ -96,6 +96,8 @@ def _cut_inline(line: str) -> list[str]:
     marks = list(_INLINE_NUMBER.finditer(line))
     if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
         return [line]
+    if line[: marks[0].start()].rstrip()[-1:].isalnum():
+        return [line]  # "The first bus leaves at 1. The second leaves at 2. Both are red."
     cuts = [0, *(mark.start() for mark in marks), len(line)]
     return [line[left:right] for left, right in pairwise(cuts) if line[left:right].strip()]
 
