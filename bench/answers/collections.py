@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 _OWN = Path(__file__).parent.parent / "data" / "answers"
-STORIES, TEXTS, DOCUMENTS = _OWN / "stories.json", _OWN / "texts.json", _OWN / "documents.json"
+STORIES, TEXTS, DOCUMENTS, FAQS = (_OWN / f"{name}.json" for name in ("stories", "texts", "documents", "faqs"))
 REQUESTS = _OWN / "requests.json"
 """What is asked for of paragraphs of SQuAD 2.0, which are known by their article and number."""
 

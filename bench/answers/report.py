@@ -9,6 +9,7 @@ from statistics import median, quantiles
 from bench.answers.asking import Reply, WatchedMachine, mounted
 from bench.answers.collections import (
     DOCUMENTS,
+    FAQS,
     TEXTS,
     Passage,
     Question,
@@ -79,7 +80,8 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
             for name, measure in (
                 ("passages", lambda: _passages(machine, directory, sample, show)),
                 ("articles", lambda: _articles(machine, directory, sample)),
-                ("documents", lambda: _documents(machine, show)),
+                ("documents", lambda: _documents(machine, "documents", DOCUMENTS, show)),
+                ("faqs", lambda: _documents(machine, "faqs", FAQS, show)),
                 ("stories", lambda: _stories(machine, show)),
                 ("requests", lambda: _requests(machine, directory, show)),
                 ("conversations", lambda: _conversations(machine, directory, sample)),
@@ -132,16 +134,16 @@ def _articles(machine: WatchedMachine, directory: Path, sample: int) -> Iterator
         yield from _times("an article", replies, {"words": 8})
 
 
-def _documents(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
+def _documents(machine: WatchedMachine, of: str, path: Path, show: str | None) -> Iterator[Figure | str]:
     """Yield the figures of manuals, price lists, timetables and the like, each alone in a base."""
     counted = Tally()
-    for document in read_stories(DOCUMENTS):
+    for document in read_stories(path):
         head = machine.mounted_text(document.text, document.title)
         for question in document.questions:
             reply = machine.ask(question.text, head)
             counted.add(question, reply)
             yield from _shown(question, reply, show)
-    yield from _foreign("documents", counted)
+    yield from _foreign(of, counted)
 
 
 def _follow_ups(mode: str, show: str | None) -> Iterator[Figure | str]:

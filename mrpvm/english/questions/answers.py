@@ -1,19 +1,23 @@
 """The statements that answer a question by the roles of its clause, or the reason why none does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.english.context.discourse import Discourse, Premise
-from mrpvm.english.questions.asking import Query, query_of
+from mrpvm.english.questions.asking import Query, query_of, words_asked
 from mrpvm.english.questions.entailment import Match, Refusal, entails
 from mrpvm.english.questions.matching import Pair
 from mrpvm.english.questions.naming import as_unnamed, named_beside, names_all
+from mrpvm.english.scoring.scorer import kind_of
+from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Clause, Phrase
 from mrpvm.english.sentences.values import asked_with_how
-from mrpvm.english.words.reading import sense_class
+from mrpvm.english.words.reading import denies, sense_class
 from mrpvm.english.words.text import stem
 
 NAMED = "the cited sentence names all that is asked"
+ANSWERED = "the source answers this question there"
 _READINGS = 3
 """How many words of a question are tried as its verb."""
 
@@ -34,6 +38,7 @@ def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
     readings: list[Query] = []
     for wording in dict.fromkeys((text, asked_with_how(text))):
         readings += filter(None, (query_of(wording, skipped_verbs=count) for count in range(_READINGS)))
+        readings += filter(None, (query_of(wording, ends_with_predicate=True),))
     refusals = [Refusal("refused: no rule reads a question of this form")]
     for query in (item for place, item in enumerate(readings) if item not in readings[:place]):
         answer = _answer(query, discourse.restricted(query.manners))
@@ -101,6 +106,24 @@ def _decided(matches: list[Match]) -> Framed:
 def _agree(left: Match, right: Match) -> bool:
     one, other = (set(" ".join(match.values).lower().split()) for match in (left, right))
     return one <= other or other <= one
+
+
+def answered_in_source(text: str, statements: Sequence[Statement]) -> list[Statement]:
+    """Return what a document says below the same question, in order."""
+    answers = [item for item in statements if item.is_of_document and _is_same_question(text, item)]
+    same = (item for item in answers if item.entry.unit.chunk_id == answers[0].entry.unit.chunk_id)
+    return sorted(same, key=lambda item: item.order)
+
+
+def _is_same_question(text: str, statement: Statement) -> bool:
+    """Return whether a question has the words of the one above a statement, and no others that its unit does not."""
+    asked = statement.question or ""
+    wanted, known = words_asked(text).keys(), words_asked(asked).keys()
+    if not known or kind_of(text) != kind_of(asked) or denies(text) != denies(asked):
+        return False
+    if wanted == known or kind_of(text) == "yes":
+        return wanted == known  # an answer with "yes" need not be one for the further words
+    return known <= wanted <= known | read(statement.entry.unit.text).senses
 
 
 _PRICES = sense_class("be cost")

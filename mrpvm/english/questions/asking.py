@@ -70,15 +70,17 @@ class Query:
 
 
 @TextCache
-def query_of(text: str, *, skipped_verbs: int = 0) -> Query | None:
+def query_of(text: str, *, skipped_verbs: int = 0, ends_with_predicate: bool = False) -> Query | None:
     """Return what a question asks, or None if its form has no gap.
 
     Args:
         skipped_verbs: how many words after the first word of the subject are read as nouns although they may be
             verbs: one in "does a red light mean", none in "does the fee cover damage".
+        ends_with_predicate: whether the word that ends the phrase after "is" is no part of the subject: "is the pump
+            suitable", not "is the garden pump".
     """
     tokens, surfaces = tokens_of(bare_question(text))
-    query = _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+    query = _Asker(tokens, surfaces, skipped_verbs, ends_with_predicate).run() if tokens else None
     return replace(query, words=words_asked(text)) if query else None
 
 
@@ -104,8 +106,11 @@ def bare_question(text: str) -> str:
 class _Asker:
     """Parses a question from its first word on."""
 
-    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int) -> None:
+    def __init__(
+        self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int, ends_with_predicate: bool
+    ) -> None:
         self.skipped_verbs = skipped_verbs
+        self.ends_with_predicate = ends_with_predicate
         self.tokens = tokens
         self.surfaces = surfaces
         self.parser = Parser(tokens, surfaces)
@@ -344,7 +349,7 @@ class _Asker:
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")
         is_name_alone = before == self.place and self.parser.phrases.is_name(before)
-        describes = is_name_alone or self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS
+        describes = self.ends_with_predicate or is_name_alone or self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS
         return "ing" in wanted and (compared or (ends and describes))
 
     def _copular(self) -> str:

@@ -165,6 +165,7 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
             "bm25 whole": own / total,
             "retrieved": passage.score / top,
             "coverage": 1 - sum(lacking.values()) / total,
+            "coverage headed": 1 - sum(weight for name, weight in lacking.items() if name not in heading) / total,
             "coverage around": 1 - sum(nearby.values()) / total,
             "rarest lacking": max(lacking.values(), default=0.0),
             "rarest lacking around": max(nearby.values(), default=0.0),

@@ -9,7 +9,7 @@ from mrpvm.english.context.corrections import asks_of_before, restated, taken_ba
 from mrpvm.english.context.discourse import Discourse
 from mrpvm.english.context.updates import later_of
 from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
-from mrpvm.english.questions.answers import Framed, framed_answer, replied
+from mrpvm.english.questions.answers import ANSWERED, Framed, answered_in_source, framed_answer, replied
 from mrpvm.english.questions.entailment import Refusal
 from mrpvm.english.questions.requests import Request, request_of
 from mrpvm.english.sentences.parsing import read
@@ -106,8 +106,10 @@ class _Answerer:
         """Return the answer, or None if the evidence has none."""
         if not self.statements:
             return None
-        discourse = Discourse(self.statements)
         meant = with_meant(self.question, self.context) if self.context else self.question
+        if answered := answered_in_source(meant, self.statements):
+            return self._answered(answered)
+        discourse = Discourse(self.statements)
         if open_pronoun(self.question) and meant == self.question:
             return self._ordered(request_of(self.question), discourse) or self._framed(
                 replied(self.question, discourse)
@@ -124,6 +126,14 @@ class _Answerer:
     def _ordered(self, request: Request | None, discourse: Discourse) -> rendering.Rendered | None:
         """Return the statements that an imperative asks for, None for a question."""
         return self._composed(request, discourse) if request is not None and request.is_ordered else None
+
+    def _answered(self, statements: Sequence[Statement]) -> rendering.Rendered | None:
+        """Return a source's own answer to the question: its steps, or its paragraphs as a whole."""
+        self.reason = ANSWERED
+        if all(item.entry.unit.procedure for item in statements):
+            return self._told_together(Composed(kind="steps", groups={"": list(statements)}))
+        units = {item.unit_id: replace(item, text=item.entry.unit.text, before=None) for item in statements}
+        return self._told(list(units.values()), is_long=True)
 
     def _composed(self, request: Request, discourse: Discourse) -> rendering.Rendered | None:
         composition = composed(request, discourse)

@@ -23,7 +23,7 @@ from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement, statements_of
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import related
-from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, HistoryMessage
+from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, HistoryMessage, KnowledgeUnit
 
 SCORER = "the scorer is sure"
 """The beginning of the reason for an answer of the scorer."""
@@ -33,6 +33,8 @@ _PLAIN_WORDS = 15
 _QUOTED_MAX = 3
 """The most sentences of a quotation from one text."""
 _QUOTED_APART_MAX = 2
+_HEADED = 0.3
+"""The least share of a question's words that a heading and the sentence below it have to be quoted."""
 """The most sentences of a quotation from several texts."""
 
 
@@ -129,6 +131,7 @@ def _quotable(
         candidates[item.place].text_id
         for item in ranked
         if item.signs["bm25 whole"] >= weights.quoted
+        or (candidates[item.place].passage.heading and item.signs["coverage headed"] >= _HEADED)
         or (words and words <= read(candidates[item.place].passage.text).senses)
     }
     shown = [candidates[item.place] for item in ranked[:_QUOTED_MAX] if candidates[item.place].text_id in on_topic]
@@ -183,19 +186,28 @@ def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candi
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
         said = sentences(unit.text)
+        if _answers_question(unit):
+            passage = Passage(text=f"{unit.title} {unit.text}", score=entry.score, likeness=entry.likeness)
+            candidates.append(Candidate(passage, entry, 0))
+            continue
         for place, text in enumerate(said):
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
             if (unit.id, text) in gone:
                 continue
             around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
-            passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score,
-                              likeness=entry.likeness)  # fmt: skip
+            heading = unit.title or unit.section_title or ""
+            passage = Passage(text=text, around=around, heading=heading, score=entry.score, likeness=entry.likeness)
             candidates.append(Candidate(passage, entry, place))
     at = {
         (item.entry.unit.chunk_id, item.entry.unit.unit_index, item.position): item.passage.text for item in candidates
     }
     return [_beside(item, at) for item in candidates[:_CANDIDATES_MAX]]
+
+
+def _answers_question(unit: KnowledgeUnit) -> bool:
+    """Return whether a unit is a document's answer to the question above it, which is read and quoted with it."""
+    return (unit.title or "").endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE
 
 
 def _beside(item: Candidate, at: dict[tuple[str, int | None, int], str]) -> Candidate:
@@ -218,6 +230,8 @@ def _against_stating(evidence: Evidence, best: Candidate, sure: float, needed: f
     """Return why the best sentence is not stated as the answer, None if it is."""
     if best.entry.unit.unit_type == UTTERANCE or best.entry.unit.source_type in (None, CHAT_TURN):
         return "the scorer does not judge conversations"
+    if _answers_question(best.entry.unit):
+        return "the closest passage answers another question"
     if not may_be_stated(evidence.intent.target, best):
         return "the closest sentence is short enough for the rules, whose refusal counts"
     if sure < needed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from mrpvm.english.messages.pragmatics import role_of
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.words import lexicon
-from mrpvm.english.words.text import cut_at_word, words
+from mrpvm.english.words.text import QUESTION_MARKS, cut_at_word, words
 from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import MessageStatement
@@ -74,12 +74,19 @@ def topic_of(sentence: str) -> str:
     return cut_at_word(" ".join(kept) or sentence.strip(), _TOPIC_CHARS)
 
 
-def _joins(group: Sequence[str], sentence: str) -> bool:
+def _joins(group: Sequence[str], statement: MessageStatement) -> bool:
+    sentence = statement.text
     if len(group) >= _MAX_SENTENCES or sum(map(len, group)) + len(sentence) > _MAX_CHARS:
         return False
     if is_labelled(group[-1]) and is_labelled(sentence):
         return False  # the values of two labels have nothing to do with each other, whatever both name
+    if _answers(statement):
+        return True  # a paragraph below a question is its answer
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
+
+
+def _answers(statement: MessageStatement) -> bool:
+    return (statement.heading or "").endswith(QUESTION_MARKS)
 
 
 def _titled(line: str, statement: MessageStatement) -> str | None:
@@ -94,7 +101,7 @@ def _draft(group: Sequence[str], inherited_topic: str, last: MessageStatement) -
     return UnitDraft(
         ku_type="atomic" if len(group) == 1 else "composite",
         role=role_of(text),
-        topic=_titled(group[0], last) or topic,
+        topic=cut_at_word(last.heading or "", _TOPIC_CHARS) if _answers(last) else _titled(group[0], last) or topic,
         text=text,
         section_title=last.heading,
     )
@@ -114,7 +121,7 @@ def group_statements(statements: Iterable[MessageStatement], section_title: str 
     for statement in statements:
         single = _single(statement)
         moved = last is not None and statement.block != last.block
-        if moved or single or (group and not _joins(group, statement.text)):
+        if moved or single or (group and not _joins(group, statement)):
             close()
         last = statement
         if single:

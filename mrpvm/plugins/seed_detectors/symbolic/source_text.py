@@ -6,14 +6,16 @@ width of a page. So everything but its questions is kept.
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from mrpvm.english.messages.instructions import without_reminder
 from mrpvm.english.messages.pragmatics import asks_reader
-from mrpvm.english.messages.small_talk import is_assent, is_phatic
+from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.plugins.seed_detectors.symbolic.answered_questions import answered_questions
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
@@ -37,20 +39,21 @@ class _SourceSegmenter(Segmenter):
         super().__init__()
         self._headings: deque[PlainHeading] = deque()
         self._is_short = False
-        self._assent = ""
 
     def _lines(self, text: str) -> list[Line]:
         """Return the lines, each item with those that go on with it, and none empty within a list or below its lead."""
-        raw = text.splitlines()
+        parted = answered_questions(text.splitlines())
+        raw = parted.lines
         lines_read: list[Line] = []
         headings = {
             place: heading for place, heading in plain_headings(raw).items() if not _QUESTIONS_LEAD.match(heading.text)
         }
-        self._headings.extend(headings.values())
+        headings |= {place: PlainHeading(asked, is_of_paragraph=False) for place, asked in parted.questions.items()}
+        self._headings.extend(heading for _, heading in sorted(headings.items()))
         for place, line in enumerate(raw):
             last = lines_read[-1] if lines_read else None
             if place in headings:
-                lines_read.append(Line(line, is_item=False, is_numbered=False))
+                lines_read.append(Line(headings[place].text, is_item=False, is_numbered=False))
                 continue
             if last and last.is_item and _continues(last, line):
                 lines_read[-1] = replace(last, text=f"{last.text} {line.strip()}")
@@ -101,7 +104,6 @@ class _SourceSegmenter(Segmenter):
             self._state_list(f"{row.name}:", [f"{label}: {cell}" for label, cell in row.cells], is_procedure=False)
 
     def _take_list(self, items: list[Line]) -> None:
-        self._assent = ""
         lead = self._take_lead()
         texts = [collapse(item.text) for item in items]
         if _QUESTIONS_LEAD.match(lead) or all(asks_reader(text) for text in texts):
@@ -118,12 +120,13 @@ class _SourceSegmenter(Segmenter):
         return parts[-1]
 
     def _take_sentence(self, sentence: str) -> None:
-        if is_assent(sentence) and (self._heading or "").endswith(QUESTION_MARKS):
-            self._assent = sentence
+        if not any(map(str.isalnum, sentence)):
             return
-        if self._assent:
-            sentence, self._assent = f"{self._assent} {sentence}", ""
-        if not asks_reader(sentence) and not is_phatic(sentence) and any(map(str.isalnum, sentence)):
+        if (self._heading or "").endswith(QUESTION_MARKS):  # "Yes." and "Send us a letter." answer it
+            is_stated = not sentence.endswith(QUESTION_MARKS)
+        else:
+            is_stated = not asks_reader(sentence) and not is_phatic(sentence)
+        if is_stated:
             self._add_statement(without_reminder(sentence))
 
 
@@ -135,7 +138,7 @@ def _continues(item: Line, line: str) -> bool:
     return line[:2].isspace() or (bare[0].islower() and not _SENTENCE_END.search(item.text))
 
 
-def _leads_to(last: Line, following: list[str]) -> bool:
+def _leads_to(last: Line, following: Sequence[str]) -> bool:
     """Return whether the line after an empty one is an item, below a lead or of the same kind as the last one."""
     items = [part for line in following for part in lines_of(line) if part.is_item]
     if last.is_item:
