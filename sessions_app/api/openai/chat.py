@@ -21,7 +21,7 @@ from sessions_app.api.openai.objects import (
     Delta,
 )
 from sessions_app.api.openai.parameters import flag_of
-from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, settle
+from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, in_session
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.responses import ErrorResponse
@@ -45,20 +45,19 @@ class OpenAIChatCompletions(OpenAIView):
         """Refuse what needs no session first, so that a refused request leaves none behind."""
         body = self.sent()
         checked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
+        recognised, checked = found_session(self, checked)
+        checked = in_session(self, checked, recognised)
         if flag_of(body, "stream"):
-            return self._stream(checked, with_usage=_wants_usage(body))
-        result = answer_message(self._session(checked), checked.call, wait_ms=checked.wait_ms)
+            return self._stream(recognised.session, checked, with_usage=_wants_usage(body))
+        result = answer_message(recognised.session, checked.call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
         return Response(_completion(result, checked), headers={SESSION_HEADER: result.turn.session.session_id})
 
-    def _session(self, checked: CheckedRequest) -> Session:
-        return settle(self, checked, found_session(self, checked, self.access))
-
-    def _stream(self, checked: CheckedRequest, *, with_usage: bool) -> StreamingHttpResponse:
+    def _stream(self, session: Session, checked: CheckedRequest, *, with_usage: bool) -> StreamingHttpResponse:
         feed = Feed()
         chunks = Chunks(feed, checked, with_usage=with_usage)
         stream = TurnStream(self, feed, chunks)
-        stream.begin(lambda: (self._session(checked), checked.call), checked.wait_ms)
+        stream.begin(session, checked.call, checked.wait_ms)
         self.request_id = chunks.request_id
         return stream.response({SESSION_HEADER: self.session_id or ""}, chunk_frame)
 

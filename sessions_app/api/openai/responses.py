@@ -1,7 +1,5 @@
 """`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session continues."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -16,7 +14,7 @@ from sessions_app.api.openai.objects import ResponseObject
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
-from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, session_under, settle
+from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, in_session, session_under
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER
@@ -27,8 +25,6 @@ from sessions_app.commands.messages import answer_message
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
 from sessions_app.queries.turns.registry import answer_of, events
-
-type FindSession = Callable[[], tuple[Session, Any]]
 
 
 class Responses(OpenAIView):
@@ -42,22 +38,14 @@ class Responses(OpenAIView):
         checked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
         previous = self._previous(body)
         noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
-        checked.call = replace(
-            checked.call,
-            client_request={**(checked.call.client_request or {}), **{name: body.get(name) for name in noted}},
-        )
-        conversation = _conversation(body)
-
-        def find() -> tuple[Session, Any]:
-            recognised = self._found(checked, previous, conversation)
-            return settle(self, checked, recognised), checked.call
-
+        checked = checked.with_noted(**{name: body.get(name) for name in noted})
+        recognised, checked = self._found(checked, previous, _conversation(body))
+        checked = in_session(self, checked, recognised)
         if flag_of(body, "background") or flag_of(body, "stream"):
-            return self._begin(find, checked, body)
-        session, call = find()
-        result = answer_message(session, call, wait_ms=checked.wait_ms)
+            return self._begin(recognised.session, checked, body)
+        result = answer_message(recognised.session, checked.call, wait_ms=checked.wait_ms)
         self.request_id = result.turn.request_id
-        return self._told(response_of(result.turn, result.outcome.answer_text, list(result.events)))
+        return self._answer(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 
     def _previous(self, body: dict[str, Any]) -> ExplainabilityTurn | None:
         previous = body.get("previous_response_id")
@@ -69,32 +57,32 @@ class Responses(OpenAIView):
 
     def _found(
         self, checked: CheckedRequest, previous: ExplainabilityTurn | None, conversation: str | None
-    ) -> RecognisedSession:
+    ) -> tuple[RecognisedSession, CheckedRequest]:
         if previous is None and conversation is None:
-            return found_session(self, checked, self.access)
-        checked.call = replace(checked.call, added=checked.said.before)
+            return found_session(self, checked)
+        adding = checked.with_call(added=checked.said.before)
         if previous is not None:
-            return continue_after(previous)
+            return continue_after(previous), adding
         try:
-            return session_under(self, checked, session_id_of(conversation or ""))
+            return session_under(self, adding, session_id_of(conversation or "")), adding
         except NotFound:
             raise missing(
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
             ) from None
 
     def _begin(
-        self, find: FindSession, checked: CheckedRequest, body: dict[str, Any]
+        self, session: Session, checked: CheckedRequest, body: dict[str, Any]
     ) -> Response | StreamingHttpResponse:
         feed = Feed()
         stream = TurnStream(self, feed, ResponseEvents(feed))
-        _, first = stream.begin(find, checked.wait_ms)
+        _, first = stream.begin(session, checked.call, checked.wait_ms)
         self.request_id = first["response"]["request_id"]
         if flag_of(body, "stream"):
             return stream.response({SESSION_HEADER: self.session_id or ""})
         feed.drop()
-        return self._told(first["response"])
+        return self._answer(first["response"])
 
-    def _told(self, response: ResponseObject) -> Response:
+    def _answer(self, response: ResponseObject) -> Response:
         return Response(response, headers={SESSION_HEADER: response["session_id"]})
 
 

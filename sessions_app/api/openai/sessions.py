@@ -1,7 +1,7 @@
 """Finds the session of a request of the OpenAI dialect, and makes the call for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mrpvm.conversation.chain import chain_start, extend_chain
@@ -13,12 +13,10 @@ from sessions_app.actions.sessions.recognition import RecognisedSession, recogni
 from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.api.openai.messages import SplitMessages
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
-from sessions_app.api.shell.authentication import Access
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, resume, usable_id
 from sessions_app.ingest.histories import read_history
-from sessions_app.models import Session
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.running_turns import running_turns
 from sessions_app.turns.call import TurnCall, check_call
@@ -27,7 +25,7 @@ COMMANDS_HEADER = "X-Commands"
 """`on` lets a message that begins with a slash be a command."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedRequest:
     """A checked request: the call to make, and what is said about it afterwards."""
 
@@ -36,12 +34,20 @@ class CheckedRequest:
     model: str
     body: Mapping[str, Any]
     native: Mapping[str, Any]
-    warnings: list[str] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
 
     @property
     def wait_ms(self) -> int:
         """Return how long a busy session is waited for."""
         return int(self.native["wait_ms"])
+
+    def with_call(self, **changes: Any) -> "CheckedRequest":
+        """Return the request with these fields of its call changed."""
+        return replace(self, call=replace(self.call, **changes))
+
+    def with_noted(self, **noted: Any) -> "CheckedRequest":
+        """Return the request with these values among those that are kept with its turn."""
+        return self.with_call(client_request={**(self.call.client_request or {}), **noted})
 
 
 def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: str) -> CheckedRequest:
@@ -73,14 +79,13 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: s
             "model": model,
             "metadata": metadata_of(body),
             "user": user_of(body),
-            "warnings": warnings,
         },
     )
     check_call(call)
     shutdown.refuse_new_turns()
     running_turns.refuse_if_full(view.project.pk)
     take_turn(view.project)
-    return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
+    return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=tuple(warnings))
 
 
 def _native(body: Mapping[str, Any], said: SplitMessages) -> JSONObject:
@@ -116,8 +121,8 @@ def _messages(said: Sequence[HistoryMessage]) -> list[dict[str, str]]:
     return [{"role": item.role, "content": item.content} for item in said]
 
 
-def found_session(view: ApiView, checked: CheckedRequest, access: Access) -> RecognisedSession:
-    """Return the session for a request that brings its whole conversation along, and have the call remember it.
+def found_session(view: ApiView, checked: CheckedRequest) -> tuple[RecognisedSession, CheckedRequest]:
+    """Return the session for a request that brings its whole conversation along, and the request with what it tells.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
     first then.
@@ -125,27 +130,22 @@ def found_session(view: ApiView, checked: CheckedRequest, access: Access) -> Rec
     named = named_session(view, checked)
     before = checked.said.before
     if named is not None:
-        checked.call = replace(checked.call, history=before or None)
-        return named
-    start = chain_start(str(view.project.pk), access.caller, user_of(checked.body))
+        return named, checked.with_call(history=before or None)
+    start = chain_start(str(view.project.pk), view.access.caller, user_of(checked.body))
     chain = extend_chain(start, before)
-    checked.call = replace(checked.call, chain=chain)
-    return recognise_session(
+    recognised = recognise_session(
         view.project,
         chain if before else None,
         lambda: read_history(view.project, _messages(before)),
         checked.call.remembered_choices,
         checked.call.base,
     )
+    return recognised, checked.with_call(chain=chain)
 
 
-def settle(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> Session:
-    """Note which session it is, for the stored request, for errors and for the answer; return the session."""
+def in_session(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> CheckedRequest:
+    """Return the request with which session it is, for its turn and its answer; errors name the session from now on."""
     view.session_id = recognised.session.session_id
-    checked.warnings.extend(recognised.warnings)
-    checked.call = replace(
-        checked.call,
-        continues_at=recognised.continues_at,
-        client_request={**(checked.call.client_request or {}), "session": recognised.how, "warnings": checked.warnings},
-    )
-    return recognised.session
+    warnings = (*checked.warnings, *recognised.warnings)
+    noted = checked.with_noted(session=recognised.how, warnings=list(warnings))
+    return replace(noted.with_call(continues_at=recognised.continues_at), warnings=warnings)

@@ -41,10 +41,10 @@ class ChatCompletions(ApiView):
         shutdown.refuse_new_turns()
         running_turns.refuse_if_full(self.project.pk)
         take_turn(self.project)
+        session, call = self._placed(body, call)
         if body["stream"]:
-            return self._stream(body, call)
-        session, placed = self._placed(body, call)
-        result = answer_message(session, placed, wait_ms=body["wait_ms"])
+            return self._stream(session, call, body)
+        result = answer_message(session, call, wait_ms=body["wait_ms"])
         self.request_id = result.turn.request_id
         return Response(completion(result, body.get("include", ())))
 
@@ -70,10 +70,10 @@ class ChatCompletions(ApiView):
         notes = {"session": resolved.how, "warnings": list(resolved.warnings)} if resolved.warnings else None
         return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)
 
-    def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
+    def _stream(self, session: Session, call: TurnCall, body: dict[str, Any]) -> StreamingHttpResponse:
         """Answer once the turn has started: what is refused before is a plain error."""
         feed = Feed()
         stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
-        _, first = stream.begin(lambda: self._placed(body, call), body["wait_ms"])
+        _, first = stream.begin(session, call, body["wait_ms"])
         self.request_id = first.get("requestId", self.request_id)
         return stream.response({})

@@ -1,6 +1,6 @@
 """Runs a turn on a separate thread while its answer is streamed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from django.conf import settings
@@ -44,19 +44,19 @@ class TurnStream:
         self.feed = feed
         self._view = view
         self._answer = answer
-        self._refused: list[Exception] = []
+        self._refusal: Exception | None = None
 
-    def begin(self, find: Callable[[], tuple[Session, TurnCall]], wait_ms: int) -> StreamEvent:
-        """Start the turn that `find` gives, and give its first event, which stays in the feed.
+    def begin(self, session: Session, call: TurnCall, wait_ms: int) -> StreamEvent:
+        """Start the turn and return its first event, which stays in the feed.
 
         Raises:
-            Exception: whatever refused the turn before it told anything.
+            Exception: whatever refused the turn before its first event.
         """
-        session, call = find()
         _threads.start(lambda: self._run(session, call, wait_ms))
         first = self.feed.first()
-        if first is None:
-            raise self._refused[0]
+        if self._refusal is not None:
+            raise self._refusal
+        assert first is not None  # noqa: S101  (a turn that nothing refused has events)
         return first
 
     def response(self, headers: Mapping[str, str], encode: Encode = frame) -> StreamingHttpResponse:
@@ -75,7 +75,7 @@ class TurnStream:
                 for event in self._answer.failed(body_of(error, self._view.request_id, self._view.session_id)):
                     self.feed.put(*event)
             else:
-                self._refused.append(error)
+                self._refusal = error
         finally:
             self.feed.end()
 
