@@ -144,6 +144,8 @@ class PluginError:
 
 # -- planner ---------------------------------------------------------------------------------------------
 
+PlanPhase = Literal["post-seed", "post-kb", "post-solve"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSummary:
@@ -163,7 +165,7 @@ class PlanInput:
     were tried in the frame, and the results of `suspended_branch_ids` wait to be selected.
     """
 
-    phase: Literal["post-seed", "post-kb", "post-solve"]
+    phase: PlanPhase
     current_message: str
     history: tuple[HistoryMessage, ...]
     intents: tuple[Intent, ...]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from mrpvm.conversation.answers import no_context, with_model_failures
 from mrpvm.errors import MODEL_FAILURE_CODES, StageExhausted, TurnFailed, ValidationRejected
-from mrpvm.kernel.backtracking import FailureMemory
+from mrpvm.kernel.backtracking import FailureMemory, exhausted
 from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
 from mrpvm.kernel.children import FrameResult
@@ -26,7 +26,6 @@ from mrpvm.kernel.records import (
     record_selection,
 )
 from mrpvm.kernel.run import TurnRun
-from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.kernel.stages.help import ask_helpers
 from mrpvm.kernel.stages.plan import STAGE as PLANNING
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates

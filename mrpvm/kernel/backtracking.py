@@ -1,10 +1,10 @@
-"""The candidates of a stage, and the attempts that must not be repeated."""
+"""The candidates of a stage, the error when all of them failed, and the attempts that must not be repeated."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mrpvm.values import Evidence
+from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
+from mrpvm.kernel.calls import Execution
 
 DEFAULT_PLANNERS = ("planner-default", "planner-depth")
 DEFAULT_SEED_DETECTORS = ("sd-symbolic", "sd-llm-fast", "sd-llm-deep")
@@ -24,14 +24,31 @@ def candidates(
     return tuple(dict.fromkeys(item for item in wanted if item in registered))[:limit]
 
 
-def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
-    """Return the SHA-256 over the sorted hashes of all evidence and guidance units."""
-    hashes = {entry.unit.hash for item in evidence for entry in item.entries}
-    for item in evidence:
-        guidance = item.guidance
-        for bucket in (guidance.goal_solver, guidance.planner, guidance.decomposition, guidance.validation):
-            hashes.update(entry.unit.hash for entry in bucket)
-    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
+def exhausted(
+    stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
+) -> StageExhausted:
+    """Return the error of a stage whose candidates all failed.
+
+    It has the code and the words of a failed model provider, if there is one.
+    """
+    empty = bool(tried) and all(execution.status == empty_status for execution in tried)
+    errors = [execution.error for execution in reversed(tried) if execution.error]
+    blamed = next((error for error in errors if error.code in MODEL_ERROR_CODES), None)
+    diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
+    names = ", ".join(item.plugin_id for item in tried) or "none was registered"
+    return StageExhausted(
+        f"No plugin of the stage {stage} delivered (tried: {names}){f': {blamed.message}' if blamed else '.'}",
+        code=empty_code if empty else blamed.code if blamed else None,
+        details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
+    )
+
+
+def _said(execution: Execution) -> dict[str, str]:
+    """Return an error's code and message, without an exception's own text, which may contain file names."""
+    error = execution.error
+    if error is None:
+        return {}
+    return {"code": error.code} if error.code == "PLUGIN_EXCEPTION" else {"code": error.code, "message": error.message}
 
 
 @dataclass(slots=True)

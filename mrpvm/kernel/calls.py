@@ -4,8 +4,8 @@ Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed w
 plain sequential code, and only the scheduler deals with threads, timeouts and parallelism.
 """
 
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mrpvm.contracts import (
@@ -106,11 +106,20 @@ class Execution:
         return Cause(kind=kind, execution_id=self.id)
 
 
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """The position of a call in its frame, and its cause."""
+
+    slot: int
+    attempt: int
+    cause: Cause | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One plugin call to be made: the plugin, its place in the graph, the input and the reason.
 
-    `judge` may add remarks on a valid value to `warnings`; they are recorded with the execution.
+    `judge` returns what is wrong with a valid value; `remarks` are asked for after it and recorded with the execution.
     """
 
     stage: str
@@ -122,7 +131,7 @@ class Call:
     cause: Cause | None = None
     judge: Callable[[Any], PluginError | None] = lambda value: None
     writes: Writes | None = None
-    warnings: list[str] = field(default_factory=list)
+    remarks: Callable[[], Sequence[str]] = tuple
 
 
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
@@ -155,8 +164,8 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     reported: Any = getattr(output, "metadata", None)
     is_fitting = _is_type_checked(call.plugin) or misfit(reported, CallMetadata) is None
     metadata = run.metadata_of(execution_id, reported if is_fitting and reported is not None else CallMetadata())
-    if call.warnings:
-        metadata = replace(metadata, warnings=(*metadata.warnings, *call.warnings))
+    if remarks := call.remarks():
+        metadata = replace(metadata, warnings=(*metadata.warnings, *remarks))
     record = StageRecord(
         stage=call.stage,
         plugin_id=descriptor.id,

@@ -11,7 +11,7 @@ from mrpvm.kernel.run import TurnRun
 from mrpvm.values import Answer, AnswerGroup, Intent
 
 
-def independent_intents(frame: Frame) -> bool:
+def has_independent_intents(frame: Frame) -> bool:
     """Return whether the frame's intents may run separately: two or more, and no seed was split from another.
 
     Only admitted control objects decide, never the text of the message.

@@ -14,7 +14,7 @@ from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Execution, Program, Replies, unknown_reply
 from mrpvm.kernel.children import FrameResult, resolve_intents
 from mrpvm.kernel.deliberation import POLICIES
-from mrpvm.kernel.fan_out import fan_out, independent_intents
+from mrpvm.kernel.fan_out import fan_out, has_independent_intents
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.prediction import Prediction, RefusingModel, predict
 from mrpvm.kernel.records import record_seeds
@@ -68,9 +68,9 @@ class Machine:
         """
         budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
-        self._started(run)
+        _start(run)
         try:
-            detected, frame, result = Scheduler(run, self._workers, tick, replies).run(self._answer(run))
+            detected, frame, result = Scheduler(run, self._workers, tick, replies).run(_answer(run))
         except MRPError as error:
             return _failed(run, error)
         except Exception as error:
@@ -89,54 +89,58 @@ class Machine:
         events: list[Event] = []
         budget = Budget(self.clock, request.limits)
         run = TurnRun(request, self.registry, budget, knowledge, RefusingModel(model or self._model), events.append)
-        self._started(run)
+        _start(run)
         try:
             Scheduler(run, self._workers, tick).run(predict(run))
         except MRPError as error:
             return Prediction(events=tuple(events), error=error.message)
         return Prediction(events=tuple(events))
 
-    def _started(self, run: TurnRun) -> None:
-        request = run.request
-        run.emit(
-            TurnStarted(
-                request_id=request.request_id,
-                session_id=request.session.session_id,
-                started_at=run.budget.started_at,
-                input_message=request.message[:INPUT_MESSAGE_CHARS],
-                deliberation_level=request.deliberation_level,
-                effective_level=run.effective_level,
-                grounding=request.grounding,
-                pins=request.pins,
-                preferences=request.preferences,
-                planner_candidates=planner_candidates(run),
-                seed_detector_candidates=detector_candidates(run),
-            )
-        )
 
-    def _answer(self, run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
-        frame = Frame(calls=run.budget.calls)
-        run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
-        if run.request.skill_choice is not None:
-            run.emit(from_wire(SkillConsidered, {"frameId": frame.id, **run.request.skill_choice}))
-        if run.request.skill is not None:
-            run.emit(SkillInvoked(frame_id=frame.id, **run.request.skill))
-        policy = asdict(POLICIES[run.effective_level])
-        run.emit(PolicySet(policy_id=frame.control_id("policy"), frame_id=frame.id, **policy))
-        detected, admitted = yield from detect(run, frame, run.request.message)
-        frame.intents, frame.goals = admitted.runnable, admitted.goals
-        frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
-        if admitted.units:
-            run.stage_units(frame, detected.id, admitted.units)
-        if independent_intents(frame) and run.may_open_child(frame):
-            result = yield from fan_out(run, frame, detected)
-        else:
-            resolve_intents(frame)
-            result = yield from answer_intents(run, frame, detected.then("flow"))
-        if len(frame.intents) < len(admitted.intents):
-            result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
-        run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
-        return detected, frame, result
+def _start(run: TurnRun) -> None:
+    """Record the turn as it was asked for."""
+    request = run.request
+    run.emit(
+        TurnStarted(
+            request_id=request.request_id,
+            session_id=request.session.session_id,
+            started_at=run.budget.started_at,
+            input_message=request.message[:INPUT_MESSAGE_CHARS],
+            deliberation_level=request.deliberation_level,
+            effective_level=run.effective_level,
+            grounding=request.grounding,
+            pins=request.pins,
+            preferences=request.preferences,
+            planner_candidates=planner_candidates(run),
+            seed_detector_candidates=detector_candidates(run),
+        )
+    )
+
+
+def _answer(run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
+    """Return the detection of the message, the closed root frame and its result."""
+    frame = Frame(calls=run.budget.calls)
+    run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+    if run.request.skill_choice is not None:
+        run.emit(from_wire(SkillConsidered, {"frameId": frame.id, **run.request.skill_choice}))
+    if run.request.skill is not None:
+        run.emit(SkillInvoked(frame_id=frame.id, **run.request.skill))
+    policy = asdict(POLICIES[run.effective_level])
+    run.emit(PolicySet(policy_id=frame.control_id("policy"), frame_id=frame.id, **policy))
+    detected, admitted = yield from detect(run, frame, run.request.message)
+    frame.intents, frame.goals = admitted.runnable, admitted.goals
+    frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
+    if admitted.units:
+        run.stage_units(frame, detected.id, admitted.units)
+    if has_independent_intents(frame) and run.may_open_child(frame):
+        result = yield from fan_out(run, frame, detected)
+    else:
+        resolve_intents(frame)
+        result = yield from answer_intents(run, frame, detected.then("flow"))
+    if len(frame.intents) < len(admitted.intents):
+        result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
+    run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
+    return detected, frame, result
 
 
 def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameResult) -> TurnOutcome:
@@ -144,9 +148,9 @@ def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameRes
     run.emit(TurnFinished(status="succeeded", answer_status=answer.status, answer_basis=answer.basis))
     return TurnOutcome(
         status="succeeded",
-        answer_status=result.answer.status,
-        answer=result.answer,
-        answer_text=answer_text(result.answer),
+        answer_status=answer.status,
+        answer=answer,
+        answer_text=answer_text(answer),
         staged_units=run.staged_units,
         used=replace(result.used, seed_detector=detected.plugin_id),
         stages=run.stages_in_order,

@@ -107,12 +107,11 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: AnswerCandidate, res
     )
 
 
-def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str:
-    """Record one comparison; return its id."""
-    comparison_id = frame.control_id("cmp")
+def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> None:
+    """Record one comparison."""
     run.emit(
         ComparisonMade(
-            comparison_id=comparison_id,
+            comparison_id=frame.control_id("cmp"),
             frame_id=frame.id,
             label=f"{comparison.selected.id} against {comparison.other.id}",
             status="open" if comparison.is_open else "resolved",
@@ -121,7 +120,6 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
             summary=comparison.summary,
         )
     )
-    return comparison_id
 
 
 def record_selection(run: TurnRun, frame: Frame, selected: AnswerCandidate, state: Deliberation) -> None:

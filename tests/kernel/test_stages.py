@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.contracts import Detection, LifecycleEvent
-from mrpvm.kernel.backtracking import evidence_profile_hash
+from mrpvm.kernel.stages.retrieve import evidence_profile_hash
 from mrpvm.testing.conformance import intent_of, retrieve_input
 from mrpvm.values import Evidence, EvidenceEntry, GuidanceUnits, Limits, Plan, Selection
 from tests.kernel.scripted import ACCEPT, detection, graph_of, plan, plugin, retrieval, run, solution, unit

@@ -1,17 +1,16 @@
 """Help: calls external programs (wrappers) on a frame's intents before its solvers use a view of the evidence."""
 
-from dataclasses import dataclass
+from functools import partial
 
-from mrpvm.contracts import CallContext
 from mrpvm.conversation.helping import HelperOutput
-from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, CallPlace, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
 from mrpvm.knowledge.payload import resolved_payload
 from mrpvm.trace.events import Cause
 from mrpvm.values import Evidence
-from mrpvm.wrappers.wrapper import Help, Wrapper, chosen_for, failed_output
+from mrpvm.wrappers.wrapper import Wrapper, chosen_for, failed_output
 
 STAGE = "helper"
 
@@ -30,34 +29,21 @@ def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) ->
         chosen = chosen_for(wrappers, evidence.intent.act, evidence.intent.target)
         for wrapper in chosen[: run.request.limits.max_plugins_per_stage]:
             slot, attempt = slot or frame.next_slot(), attempt + 1
-            output = yield from _ask(run, frame, wrapper, evidence, _CallPlace(slot, attempt, cause))
+            output = yield from _ask(run, frame, wrapper, evidence, CallPlace(slot, attempt, cause))
             outputs.append(output)
             if output.status == "success":
                 break
     return tuple(outputs)
 
 
-@dataclass(frozen=True, slots=True)
-class _CallPlace:
-    """The position of a call in the frame, and its cause."""
-
-    slot: int
-    attempt: int
-    cause: Cause
-
-
-def _ask(run: TurnRun, frame: Frame, wrapper: Wrapper, evidence: Evidence, place: _CallPlace) -> Program[HelperOutput]:
+def _ask(run: TurnRun, frame: Frame, wrapper: Wrapper, evidence: Evidence, place: CallPlace) -> Program[HelperOutput]:
     payload, intent_ref = resolved_payload(evidence), evidence.intent.group_number
-
-    def invoke(context: CallContext) -> Help:
-        return wrapper.help(intent_ref, payload, context)
-
     execution: Execution = yield from call_plugin(
         run,
         frame,
         Call(
-            stage=STAGE, plugin=wrapper, slot=place.slot, attempt=place.attempt, given=payload, invoke=invoke,
-            cause=place.cause,
+            stage=STAGE, plugin=wrapper, slot=place.slot, attempt=place.attempt, given=payload,
+            invoke=partial(wrapper.help, intent_ref, payload), cause=place.cause,
         ),
     )  # fmt: skip
     if execution.error is not None:

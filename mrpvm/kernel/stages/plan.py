@@ -1,13 +1,13 @@
 """Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
-from mrpvm.contracts import CallContext, PlanInput, PluginError, RetrievalSummary
-from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
+from mrpvm.contracts import PlanInput, PlanPhase, PluginError, RetrievalSummary
+from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates, exhausted
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.trace.events import Cause, PlanMade
 from mrpvm.values import GuidanceUnits, Plan
 
@@ -39,10 +39,11 @@ def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None)
     Raises:
         StageExhausted: the planner returned none.
     """
-    execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
+    request = _plan_input(run, frame, "post-seed", (), None, GuidanceUnits())
+    execution: Execution = yield from _call(run, frame, planner_id, cause, request)
     if execution.value is None:
         raise exhausted(STAGE, [execution])
-    return _adopt(run, frame, execution, execution.value, "post-seed")
+    return _adopt(run, frame, execution, execution.value, request.phase)
 
 
 def plan_again(
@@ -52,51 +53,35 @@ def plan_again(
     after: Execution,
     retrievals: tuple[RetrievalSummary, ...],
     guidance: GuidanceUnits,
-    phase: str = "post-kb",
+    phase: PlanPhase = "post-kb",
 ) -> Program[Planned]:
     """Return the plan after retrieval or solving; if the planner returns no new one, the earlier plan stays."""
-    execution: Execution = yield from _call(
-        run,
-        frame,
-        planned.plan.planner_plugin_id,
-        after.then("flow"),
-        phase,
-        retrievals,
-        planned.plan,
-        guidance,
-    )
+    request = _plan_input(run, frame, phase, retrievals, planned.plan, guidance)
+    execution: Execution = yield from _call(run, frame, planned.plan.planner_plugin_id, after.then("flow"), request)
     return _adopt(run, frame, execution, execution.value or planned.plan, phase)
 
 
-def _call(
-    run: TurnRun,
-    frame: Frame,
-    planner_id: str,
-    cause: Cause | None,
-    phase: str,
-    retrievals: tuple[RetrievalSummary, ...],
-    prior: Plan | None,
-    guidance: GuidanceUnits,
-) -> Program[Execution]:
+def _call(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None, request: PlanInput) -> Program[Execution]:
     planner = run.registry.planner(planner_id)
-    request = _plan_input(run, frame, phase, retrievals, prior, guidance)
-
-    def invoke(context: CallContext) -> Plan | None:
-        return planner.plan(request, context)
 
     def judge(plan: object) -> PluginError | None:
-        if plan is not None or prior is not None:
+        if plan is not None or request.prior_plan is not None:
             return None
         return PluginError(code="PLUGIN_CONTRACT_VIOLATION", message="A planner must return a plan.")
 
-    shown = {"phase": phase, "message": request.current_message, "intents": frame.intents, "retrievals": retrievals}
+    shown = {
+        "phase": request.phase,
+        "message": request.current_message,
+        "intents": request.intents,
+        "retrievals": request.retrievals,
+    }
     return (
         yield from call_plugin(
             run,
             frame,
             Call(
-                stage=STAGE, plugin=planner, slot=frame.next_slot(), attempt=1, given=shown, invoke=invoke,
-                cause=cause, judge=judge,
+                stage=STAGE, plugin=planner, slot=frame.next_slot(), attempt=1, given=shown,
+                invoke=partial(planner.plan, request), cause=cause, judge=judge,
             ),
         )
     )  # fmt: skip
@@ -105,14 +90,13 @@ def _call(
 def _plan_input(
     run: TurnRun,
     frame: Frame,
-    phase: str,
+    phase: PlanPhase,
     retrievals: tuple[RetrievalSummary, ...],
     prior: Plan | None,
     guidance: GuidanceUnits,
 ) -> PlanInput:
-    """Return the input of a planner."""
     return PlanInput(
-        phase=phase,  # type: ignore[arg-type]
+        phase=phase,
         current_message=run.request.message,
         history=run.request.history,
         intents=frame.intents,
@@ -135,8 +119,7 @@ def _plan_input(
 
 def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:
     """Return the plan restricted to registered plugins and pins, with preferences first."""
-    run_request = run.request
-    limit = run_request.limits.max_plugins_per_stage
+    limit = run.request.limits.max_plugins_per_stage
 
     def fitted(pin: str | None, preference: str | None, order: tuple[str, ...], family: str) -> tuple[str, ...]:
         usable = {item.id for item in run.usable(family, pin)}
@@ -146,7 +129,7 @@ def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: 
                 registered.append(wanted)
         return candidates(pin, preference, (), registered, limit)
 
-    pins, preferences = run_request.pins, run_request.preferences
+    pins, preferences = run.request.pins, run.request.preferences
     plan = replace(
         plan,
         planner_plugin_id=execution.plugin_id,

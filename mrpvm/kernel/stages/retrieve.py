@@ -1,10 +1,12 @@
 """Retrieve: calls KB plugins in plan order until the evidence suffices."""
 
+import hashlib
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from mrpvm.contracts import CallContext, PluginError, Retrieval, RetrievalSummary, RetrieveInput
-from mrpvm.kernel.backtracking import evidence_profile_hash
+from mrpvm.contracts import PluginError, Retrieval, RetrievalSummary, RetrieveInput
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
@@ -12,6 +14,16 @@ from mrpvm.trace.events import Cause, UnitsJudged
 from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry
 
 STAGE = "kb"
+
+
+def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
+    """Return the SHA-256 over the sorted hashes of all evidence and guidance units."""
+    hashes = {entry.unit.hash for item in evidence for entry in item.entries}
+    for item in evidence:
+        guidance = item.guidance
+        for bucket in (guidance.goal_solver, guidance.planner, guidance.decomposition, guidance.validation):
+            hashes.update(entry.unit.hash for entry in bucket)
+    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +97,6 @@ def _retrieve(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause |
         recall=run.request.recall,
     )
 
-    def invoke(context: CallContext) -> Retrieval:
-        return plugin.retrieve(request, context)
-
     def judge(retrieval: Retrieval) -> PluginError | None:
         refs = [evidence.intent.group_number for evidence in retrieval.evidence]
         expected = [intent.group_number for intent in frame.intents]
@@ -103,8 +112,9 @@ def _retrieve(run: TurnRun, frame: Frame, retrievals: Retrievals, cause: Cause |
         run,
         frame,
         Call(
-            stage=STAGE, plugin=plugin, slot=retrievals.slot, attempt=retrievals.attempt, given=request, invoke=invoke,
-            cause=cause if retrievals.last is None else retrievals.last.then("retry"), judge=judge,
+            stage=STAGE, plugin=plugin, slot=retrievals.slot, attempt=retrievals.attempt, given=request,
+            invoke=partial(plugin.retrieve, request), judge=judge,
+            cause=cause if retrievals.last is None else retrievals.last.then("retry"),
         ),
     )  # fmt: skip
     retrievals.last = execution

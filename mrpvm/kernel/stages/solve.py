@@ -1,8 +1,9 @@
 """Solve: a branch is one solver on one evidence view."""
 
 from dataclasses import dataclass
+from functools import partial
 
-from mrpvm.contracts import CallContext, HelperOutput, PluginError, Solution, SolveInput
+from mrpvm.contracts import HelperOutput, PluginError, Solution, SolveInput
 from mrpvm.kernel.calls import Call, Execution, Program, Writes, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
@@ -60,12 +61,6 @@ def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[st
     )
     branch_id = frame.control_id("branch")
 
-    def invoke(context: CallContext) -> Solution:
-        return solver.solve(request, context)
-
-    def judge(solution: Solution) -> PluginError | None:
-        return _complaint(frame, solution)
-
     run.emit(
         BranchStarted(
             branch_id=branch_id,
@@ -84,23 +79,23 @@ def solve(run: TurnRun, frame: Frame, attempt: SolverAttempt, seed_ids: tuple[st
         run,
         frame,
         Call(
-            stage=STAGE, plugin=solver, slot=attempt.slot, attempt=attempt.number, given=request, invoke=invoke,
-            cause=attempt.cause, judge=judge, writes=_writes(run, frame, attempt),
+            stage=STAGE, plugin=solver, slot=attempt.slot, attempt=attempt.number, given=request,
+            invoke=partial(solver.solve, request), cause=attempt.cause, judge=partial(_complaint, frame),
+            writes=_writes(run, frame, attempt),
         ),
     )  # fmt: skip
     return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution)
 
 
 def _writes(run: TurnRun, frame: Frame, attempt: SolverAttempt) -> Writes | None:
-    """Return the type of this attempt's deltas, None without a streaming client or with several texts.
+    """Return the labels of this attempt's deltas, None without a streaming client or with several texts.
 
     The deltas are drafts unless the text will certainly be the turn's answer: in the root frame, without a validator
     and without a competing candidate.
     """
     if not run.request.is_streamed or len(frame.intents) != 1:
         return None
-    is_final = frame.parent is None and not run.usable("val-plugin")
-    is_final = is_final and run.effective_level == 0
+    is_final = frame.parent is None and not run.usable("val-plugin") and run.effective_level == 0
     detector = next(item.plugin_id for item in run.stages if item.stage == "seed-detector" and item.status == "success")
     used = Selection(
         planner=attempt.planner_id,

@@ -1,8 +1,9 @@
 """Validate: calls all registered validators, cheap ones first, until the first rejection."""
 
 from dataclasses import dataclass
+from functools import partial
 
-from mrpvm.contracts import CallContext, ResponseValidator, ValidateInput, Validation
+from mrpvm.contracts import ValidateInput
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
@@ -33,16 +34,12 @@ def validate(
     statuses: list[str] = []
     for descriptor in ordered:
         validator = run.registry.response_validator(descriptor.id)
-
-        def invoke(context: CallContext, validator: ResponseValidator = validator) -> Validation:
-            return validator.validate(request, context)
-
         last = yield from call_plugin(
             run,
             frame,
             Call(
-                stage=STAGE, plugin=validator, slot=frame.next_slot(), attempt=1, given=request, invoke=invoke,
-                cause=last.then("flow") if last else cause,
+                stage=STAGE, plugin=validator, slot=frame.next_slot(), attempt=1, given=request,
+                invoke=partial(validator.validate, request), cause=last.then("flow") if last else cause,
             ),
         )  # fmt: skip
         statuses.append(last.status)
