@@ -240,10 +240,10 @@ def append_counted(session: Session, news: Sequence[News]) -> None:
 
     Effects: those of `append_all`, without a query for the number.
     """
-    write_all(announce_counted(session, news))
+    write_all(event_writes(session, news))
 
 
-def announce_counted(session: Session, news: Sequence[News]) -> list[Write]:
+def event_writes(session: Session, news: Sequence[News]) -> list[Write]:
     """Return the writes of events that the session's `event_sequence` counts already, for the running transaction.
 
     Effects: a message to the group after the commit.
@@ -272,48 +272,39 @@ def message_of(event: SessionEvent) -> EventMessage:
 
 def announce_progress(session_pk: int, request_id: str, event_count: int) -> None:
     """Notify open pages that a running turn's stored trace has grown to `event_count` events."""
-    progress: EventMessage = {
-        "sequence": None,
-        "kind": "turn.progressed",
-        "payload": {"request_id": request_id, "event_count": event_count},
-        "created_at": None,
-    }
-    send(session_pk, progress)
+    send(session_pk, _unnumbered("turn.progressed", {"request_id": request_id, "event_count": event_count}))
 
 
 def announce_draft(session_pk: int, request_id: str) -> None:
     """Notify open pages that a model has written more of a running turn's answer."""
-    payload = {"request_id": request_id}
-    send(session_pk, {"sequence": None, "kind": "turn.drafted", "payload": payload, "created_at": None})
+    send(session_pk, _unnumbered("turn.drafted", {"request_id": request_id}))
 
 
 def announce_pending(session_pk: int, request_id: str, count: int) -> None:
     """Notify open pages that a running turn stored units, which its end keeps or drops."""
-    payload = UnitCount(request_id=request_id, count=count)
-    send(session_pk, {"sequence": None, "kind": "units.pending", "payload": payload, "created_at": None})
+    send(session_pk, _unnumbered("units.pending", UnitCount(request_id=request_id, count=count)))
 
 
 def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_count: int) -> None:
     """Notify open pages of the progress of a source that is being loaded into the session."""
-    progress: EventMessage = {
-        "sequence": None,
-        "kind": "context.progressed",
-        "payload": {"source_name": source_name, "done_chunks": done_chunks, "chunk_count": chunk_count},
-        "created_at": None,
-    }
-    send(session_pk, progress)
+    progress = {"source_name": source_name, "done_chunks": done_chunks, "chunk_count": chunk_count}
+    send(session_pk, _unnumbered("context.progressed", progress))
 
 
 def announce_experiment(session_pk: int, experiment_id: str, tried_count: int) -> None:
     """Send open pages how many trials an experiment over one of the session's turns has run, or that it has ended."""
-    payload = {"experiment_id": experiment_id, "tried_count": tried_count}
-    send(session_pk, {"sequence": None, "kind": "experiment.progressed", "payload": payload, "created_at": None})
+    progress = {"experiment_id": experiment_id, "tried_count": tried_count}
+    send(session_pk, _unnumbered("experiment.progressed", progress))
 
 
 def base_revised(kb_id: str, revision: int) -> EventMessage:
     """Return the event for pages of sessions whose mounted base has a new revision."""
-    payload = {"kb_id": kb_id, "revision": revision}
-    return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
+    return _unnumbered("kb.revised", {"kb_id": kb_id, "revision": revision})
+
+
+def _unnumbered(kind: str, payload: Mapping[str, Any]) -> EventMessage:
+    """Return an event that is no row: a page that misses it finds the same in what it reads."""
+    return {"sequence": None, "kind": kind, "payload": payload, "created_at": None}
 
 
 def compacted(sequence: int) -> EventMessage:

@@ -37,13 +37,13 @@ def outputs_of(events: Sequence[Event], scores: Mapping[str, Sequence[float]] = 
 
 
 def _read(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
-    """Return of the first detector of each frame what it found in the message."""
+    """Yield what the first detector of each frame found in the message."""
     staged = {staging.frame_id: len(staging.unit_ids) for staging in said(UnitsStaged, events)}
     seeds = [seed.frame_id for seed in said(SeedAdmitted, events)]
-    unit_ids: set[str] = set()
+    read: set[str] = set()
     for run in said(PluginStarted, events):
-        if run.stage == "seed-detector" and run.frame_id not in unit_ids:
-            unit_ids.add(run.frame_id)
+        if run.stage == "seed-detector" and run.frame_id not in read:
+            read.add(run.frame_id)
             parts = (_counted(staged.get(run.frame_id, 0), "statement"), _counted(seeds.count(run.frame_id), "intent"))
             yield run.execution_id, ", ".join(filter(None, parts))
 

@@ -253,11 +253,12 @@ def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return what two sources say in the same place, of the first two that differ."""
     for group in groups:
         sourced = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
-        for (one, its_source), (another, other_source) in combinations(sourced, 2):
-            value, other = other_value(_said(another), _said(one)), other_value(_said(one), _said(another))
-            if its_source != other_source and value and other:
-                yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
-                yield VerdictReason(text=f"{other_source} says {other}", unit_id=another["id"])
+        for (first, first_source), (second, second_source) in combinations(sourced, 2):
+            first_value = other_value(_said(second), _said(first))
+            second_value = other_value(_said(first), _said(second))
+            if first_source != second_source and first_value and second_value:
+                yield VerdictReason(text=f"{first_source} says {first_value}", unit_id=first["id"])
+                yield VerdictReason(text=f"{second_source} says {second_value}", unit_id=second["id"])
                 return
 
 

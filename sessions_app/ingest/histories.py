@@ -1,4 +1,4 @@
-"""Histories that clients bring along: what a user states in them is learned as if turns had answered his messages."""
+"""Histories that clients bring along: what a user states in them is learned as if turns had answered the messages."""
 
 import logging
 from collections.abc import Mapping, Sequence

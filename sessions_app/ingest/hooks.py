@@ -40,5 +40,4 @@ def _tell(descriptor: Descriptor, reader: SourceReader, source: SourceText, sour
 
 
 def _record(descriptor: Descriptor, source: SourceText, error: BaseException | str) -> None:
-    fields = {"session_id": source.session_id or "", "source_id": source.source_id}
-    record_failure(descriptor.id, "source-text", error, **fields)
+    record_failure(descriptor.id, "source-text", error, session_id=source.session_id or "", source_id=source.source_id)

@@ -96,7 +96,7 @@ def _store_success(
     said = _said(session, call, outcome)
     session.message_sequence += len(said)
     staged = outcome.staged_units
-    promotion = judge_units(turn, session, staged, call.message) if staged else NO_PROMOTION
+    promotion = judge_units(session, staged, call.message) if staged else NO_PROMOTION
     changed = set_preferences(session, _chosen(call, outcome, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
@@ -132,7 +132,7 @@ def _store_success(
             *promoted,
             *value_insertions(Message, _MESSAGE_COLUMNS, messages),
             *trace.finish(with_ledger=True),
-            *events.announce_counted(session, news),
+            *events.event_writes(session, news),
         ]
     )
     if not ended:

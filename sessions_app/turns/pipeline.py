@@ -141,12 +141,12 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     @outages_told()
     def emit(event: Event) -> None:
         trace.add(event)
-        if not isinstance(event.data, AnswerDelta):  # while one is written the model works, not this process
-            fair_share.step()
         if isinstance(event.data, AnswerDelta):
             draft.add(event.data)
             if read is not None and not event.data.is_draft:
                 read(turn, event.data)
+        else:  # while a model writes, it works and not this process
+            fair_share.step()
         if listen is not None:
             listen(turn, event)
         if isinstance(event.data, UnitsStaged):
@@ -219,11 +219,12 @@ def _tell(turn: ExplainabilityTurn, trace: TraceWriter, answer: str | None) -> N
         )
 
 
-_TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
+_STOPPED = ("TURN_CANCELLED", "TURN_INTERRUPTED")
+"""Errors that say nothing of the plugins."""
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: ErrorRecord | None) -> None:
     """Update the plugins' statistics, unless the turn was stopped or the session's statistics are frozen."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
-    if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
+    if not is_frozen and (error is None or error["code"] not in _STOPPED):
         statistics_buffer.add(turn, outcome.stages, turn_failed=error is not None)

@@ -149,7 +149,7 @@ def _insert_turn(
     )
     turn.trace_id = trace_id_of(turn.request_id)
     started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
-    insert_rows([turn], with_keys=True, along=events.announce_counted(session, [("turn.started", started)]))
+    insert_rows([turn], with_keys=True, along=events.event_writes(session, [("turn.started", started)]))
     take_place()
     if has_leftovers:
         session.context_units.filter(state=ContextUnit.State.PENDING).delete()

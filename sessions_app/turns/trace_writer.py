@@ -62,7 +62,7 @@ class TraceWriter:
                 with transaction.atomic():
                     if not self._written_count:  # of a turn whose process goes away nothing else would be kept
                         self._turn.save(update_fields=["view", "conditions"])
-                    self.flush()
+                    self._flush()
             except OperationalError:
                 self._is_uncertain = True  # the commit may have been carried out, and only its answer lost
                 raise
@@ -72,7 +72,7 @@ class TraceWriter:
                 announce_pending(self._turn.session_id, self._turn.request_id, staged_count)
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
         new = self.events[self._written_count :]
         write_all([*stage_units(self._turn, self.stagings), *self._writes(self.events, new)])

@@ -246,13 +246,15 @@ def plugin_events() -> set[str]:
 
 def session_events() -> set[str]:
     """Return the kinds of numbered events, and of those sent without a number."""
+    source = ROOT / "sessions_app/events.py"
     sent = {
         text_of(value)
-        for node in nodes(ROOT / "sessions_app/events.py")
+        for node in nodes(source)
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
-        if text_of(key) == "kind" and text_of(value)
+        if text_of(key) == "kind"
     }
+    sent |= {text_of(call.args[0]) for call in calls(source) if getattr(call.func, "id", "") == "_unnumbered"}
     return set(EVENT_KINDS) | {kind for kind in sent if kind}
 
 

@@ -22,7 +22,7 @@ from sessions_app.actions.knowledge.source_rows import (
     refuse_taken,
 )
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import (
     UNKNOWN,
     OnBatch,
@@ -157,7 +157,7 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
     base = deleted_bases(project).select_for_update().filter(kb_id=kb_id).first()
     if base is None:
         raise no_such_base()
-    before = stored(project)
+    before = stored_amounts(project)
     base.deleted_at = None
     base.save(update_fields=["deleted_at"])
     check_growth(project, before)
@@ -218,7 +218,7 @@ def add_source(
 def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
     """Seal the layer of a staged source and make it the head of the base."""
     locked = lock_base(base)
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     layer = staged_on(layer_pk, locked.head)
     earlier = earlier_sources(locked.head, source.source_id)
     refuse_taken(locked.head, source, earlier, replaces=replaces)

@@ -15,7 +15,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
 from sessions_app.actions.knowledge.source_rows import NewSource, check_source, insert_source, is_listed, refuse_taken
 from sessions_app.actions.sessions.slots import change_idle_session
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import (
     OnBatch,
     earlier_sources,
@@ -116,7 +116,7 @@ def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
 
 
 def _change_at_once(locked: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     draft = locked.draft
     earlier = earlier_sources(draft, source.source_id)
     _check_there(source, earlier)
@@ -147,7 +147,7 @@ def _publish(
     locked: Session, layer_pk: int, row: KnowledgeSource, *, replaces: bool
 ) -> tuple[Session, KnowledgeSource]:
     """Make a staged layer the topmost one of the locked session's draft."""
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     draft = locked.draft
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)

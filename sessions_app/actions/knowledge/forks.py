@@ -18,7 +18,7 @@ from sessions_app.actions.knowledge.bases import base_name, require_tests
 from sessions_app.actions.knowledge.notifications import kb_forked, kb_loaded, kb_saved, notify_on_commit
 from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import (
     follow_fold,
     fork_head,
@@ -171,7 +171,7 @@ def _save(session: Session, saving: _Saving) -> KnowledgeBase:
         base = lock_replaced(session, saving.target or previous, saving.expected_revision)
         if settings.MRPVM_REQUIRE_TESTS:
             require_tests(base, state_of_draft(session, base, saving.amount))
-    before = stored(session.project)
+    before = stored_amounts(session.project)
     if session.mounted_layer_id != base.head_id:
         follow_fold(session, base)
     tip = seal_stack(session, saving.kept_ids)

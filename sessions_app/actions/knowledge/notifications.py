@@ -39,8 +39,13 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
         except TimeoutError as late:
             failed = late
         if failed is not None:
-            payload = {"session_id": event.session_id or "", "kb_id": event.kb_id or ""}
-            record_failure(plugin.descriptor.id, event.event_type, failed, **payload)
+            record_failure(
+                plugin.descriptor.id,
+                event.event_type,
+                failed,
+                session_id=event.session_id or "",
+                kb_id=event.kb_id or "",
+            )
 
 
 def _tell(plugin: KBRetriever, event: LifecycleEvent) -> BaseException | str | None:

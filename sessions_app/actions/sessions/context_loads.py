@@ -19,7 +19,7 @@ from sessions_app.actions.knowledge.quarantine import replace_rejections
 from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import change_idle_session
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import (
     OnBatch,
     fill,
@@ -35,7 +35,7 @@ from sessions_app.layers import (
 )
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.copies import insert_copies
-from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS
 
 State = ContextUnit.State
 Step = UnitEvent.Step
@@ -102,7 +102,7 @@ def add_context(session: Session, material: Material, *, watch: OnBatch = unwatc
 
 
 def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     _remove_replaced(locked, material)
     known = known_hashes(locked, fresh)
     unknown = [unit for unit in fresh if unit.hash not in known]
@@ -120,7 +120,7 @@ def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeU
 
 def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
     """Put a staged layer under the locked session's journal, and add its units to the session."""
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     _remove_replaced(locked, material)
     below = locked.journal.parent
     assert below is not None  # noqa: S101  (a journal lies on its draft)
@@ -187,10 +187,9 @@ def _ids(units: QuerySet[Any]) -> list[str]:
 
 def _copy_units(session: Session, layer: KnowledgeLayer) -> None:
     """Copy the layer's units to the session."""
-    columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
     now = _now()
     own = {"session_id": session.pk, "state": State.COMMITTED.value, "created_at": now, "committed_at": now}
-    insert_copies(ContextUnit, LayerUnit.objects.filter(layer=layer).order_by("pk"), columns, own)
+    insert_copies(ContextUnit, LayerUnit.objects.filter(layer=layer).order_by("pk"), UNIT_COLUMNS, own)
 
 
 def _record(session: Session, step: str, units: QuerySet[ContextUnit], reason: str) -> None:

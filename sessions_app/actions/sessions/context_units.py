@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from django.conf import settings
 from django.utils import timezone
@@ -84,7 +85,7 @@ class Promotion:
 NO_PROMOTION = Promotion()
 
 
-def judge_units(turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
+def judge_units(session: Session, staged: Sequence[KnowledgeUnit], message: str) -> Promotion:
     """Return the outcome of the units that the turn staged; must run inside the commit's transaction.
 
     A unit with a known hash is not added again, unless the session was asked to forget it since. Turn-local guidance is
@@ -277,7 +278,12 @@ def _steps(
     ]
 
 
-def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
+def added_event(
+    session: Session,
+    units: Sequence[KnowledgeUnit],
+    scope: Literal["current-turn", "committed-session"],
+    reason: str,
+) -> LifecycleEvent:
     """Return the notification that units came into the session."""
     return LifecycleEvent(
         event_type="session-kus-added",
@@ -285,6 +291,6 @@ def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, re
         kb_id=session.mounted_kb.kb_id,
         kb_name=session.mounted_kb.name,
         units=tuple(units),
-        scope=scope,  # type: ignore[arg-type]
+        scope=scope,
         reason=reason,
     )

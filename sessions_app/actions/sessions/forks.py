@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from mrpvm.conversation.summary import summary_of
 from sessions_app import events
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
-from sessions_app.actions.sessions.limit import take_place
+from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.session import TITLE_CHARS
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.identifiers import new_session_id
 from sessions_app.layers import (
     agree_with_units,
@@ -27,7 +27,7 @@ from sessions_app.layers import (
 )
 from sessions_app.models import ContextUnit, KBMount, Message, RememberedText, Session
 from sessions_app.models.knowledge.copies import insert_copies
-from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS
 from sessions_app.models.sessions.remembered_text import copy_of
 from sessions_app.models.sessions.session import ForkReason
 
@@ -79,8 +79,8 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
 @transaction.atomic
 def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
     source = Session.objects.select_related("project", "mounted_kb", "mounted_layer").get(pk=source_pk)
-    take_place(source.project)
-    before = stored(source.project)
+    check_session_limit(source.project)
+    before = stored_amounts(source.project)
     fork = copy(source)
     fork._state = copy(source._state)
     fork._state.adding = True
@@ -143,9 +143,8 @@ def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
 
 def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:
     """Copy the units; `is_indexed` says whether a layer of the fork holds them already."""
-    columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
     own = {"session_id": fork.pk, "state": ContextUnit.State.COMMITTED.value}
-    insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)
+    insert_copies(ContextUnit, known, (*UNIT_COLUMNS, "created_at", "committed_at"), own)
     fork.unit_count = fork.context_units.count()
     if is_indexed:
         agree_with_units(fork)  # the source may have lost a unit meanwhile

@@ -15,7 +15,7 @@ from sessions_app.actions.sessions.context_units import ToldUnits, commit_told
 from sessions_app.actions.sessions.session import Choices, beginning_of, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.models import (
     AuditKind,
     ConversationPoint,
@@ -117,7 +117,7 @@ def _append(locked: Session, history: History) -> list[Message]:
         )
         for place, message in enumerate(history.messages)
     ]
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     commit_told(locked, [_told(made[place], units) for place, units in history.facts.items()])
     Message.objects.bulk_create(made, batch_size=500)
     locked.message_sequence += len(made)

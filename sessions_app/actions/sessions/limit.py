@@ -10,7 +10,7 @@ from sessions_app.exclusive import wait_for_turn
 from sessions_app.models import ExplainabilityTurn, Project, Session
 
 
-def take_place(project: Project) -> None:
+def check_session_limit(project: Project) -> None:
     """Raise an error if the project or the server (`MRPVM_MAX_SESSIONS`) has as many live sessions as allowed.
 
     Must run in the transaction that creates the session.

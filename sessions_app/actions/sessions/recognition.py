@@ -57,16 +57,14 @@ def recognise_session(
     if point is None:
         history = read()
         session = begin_session(project, history, choices, base=base, chain=chain)
-        warnings = [AMBIGUOUS] * is_ambiguous + [UNREAD] * bool(history.unread_count)
-        return RecognisedSession(session=session, how="imported" if chain else "new", warnings=tuple(warnings))
+        ambiguous = (AMBIGUOUS,) if is_ambiguous else ()
+        unread = (UNREAD,) if history.unread_count else ()
+        how = "imported" if chain else "new"
+        return RecognisedSession(session=session, how=how, warnings=(*ambiguous, *unread))
     if point.session.message_sequence != point.sequence:
         return RecognisedSession(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
     resumed = resume_session(point.session)
-    return (
-        resumed
-        if resumed.warnings
-        else RecognisedSession(session=resumed.session, how="recognised", continues_at=point.sequence)
-    )
+    return resumed if resumed.warnings else replace(resumed, how="recognised", continues_at=point.sequence)
 
 
 def resume_session(session: Session) -> RecognisedSession:

@@ -20,7 +20,7 @@ from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import hide_units, index_units, not_removed, show_units, take_out_units
 from sessions_app.models import AuditKind, ContextUnit, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -60,7 +60,7 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
     Effects: as for `retract_unit`.
     """
     locked = lock_idle_session(session.pk)
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     own = retracted_own(locked, unit_id)
     if own is not None:
         _add(locked, [own.to_value()], _by("restored", actor))
@@ -86,7 +86,7 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
     Effects: as for `retract_unit`, and unit rows with their index, a ledger row each; afterwards `session-kus-added`.
     """
     locked = lock_idle_session(session.pk)
-    before = stored(locked.project)
+    before = stored_amounts(locked.project)
     known = known_hashes(locked, units)
     fresh = list({unit.hash: unit for unit in units if unit.hash not in known}.values())
     if not fresh:

@@ -20,10 +20,10 @@ from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.frozen_content import freeze_files
-from sessions_app.actions.sessions.limit import take_place
+from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored
+from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import initial_layers, layers_of, release_layers
 from sessions_app.models import (
     AuditKind,
@@ -124,7 +124,7 @@ def create_session(
     """
     choices = choices or Choices()
     check_choices(choices)
-    take_place(project)
+    check_session_limit(project)
     files = freeze_files(project)
     base, model_config = _base_and_roles(project, base)
     session = _initial(project, choices, base, files, model_config)
@@ -321,8 +321,8 @@ def restore_session(session: Session) -> Session:
     if timezone.now() > locked.deleted_at + UNDO_PERIOD:
         raise Conflict("The session was deleted too long ago to be brought back.")
     if not locked.is_expired:
-        take_place(locked.project)
-    before = stored(locked.project)
+        check_session_limit(locked.project)
+    before = stored_amounts(locked.project)
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
     check_growth(locked.project, before)

@@ -99,7 +99,7 @@ def check_sessions(project: Project) -> None:
             raise _reached(QuotaKind.SESSIONS, limit)
 
 
-def stored(project: Project) -> dict[QuotaKind, float]:
+def stored_amounts(project: Project) -> dict[QuotaKind, float]:
     """Return how much of each limited kind the project has stored, for `check_growth`."""
     return {kind: used(project, kind) for kind in _STORED if kind in project.quotas}
 
@@ -108,7 +108,7 @@ def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
     """Raise an error if this transaction has stored more and the project is now above a quota.
 
     Args:
-        before: what `stored` returned in this transaction before the change.
+        before: what `stored_amounts` returned in this transaction before the change.
 
     Raises:
         Unavailable: QUOTA_FULL.

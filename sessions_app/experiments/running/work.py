@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from django.conf import settings
 
@@ -104,16 +103,11 @@ def asked_turn(experiment: Experiment) -> RecordedTurn:
     return recorded_turn(experiment.turn)
 
 
-def changes_of_record(record: Mapping[str, Any]) -> Changes:
-    """Return changes as `Changes.as_record` gave them."""
-    return from_wire(Changes, record)
-
-
 def _run_trials(experiment: Experiment, watch: ExperimentWatch) -> None:
     recorded = asked_turn(experiment)
     for trial in experiment.trials.filter(status=Trial.Status.WAITING).order_by("position"):
         with watch.place(), _refusing(trial):
-            outcome = _run(recorded, changes_of_record(trial.changes), watch)
+            outcome = _run(recorded, from_wire(Changes, trial.changes), watch)
             store_trial(trial, recorded, outcome)
         watch.tried_count += 1
 

@@ -1,14 +1,14 @@
 """What a trial changes of a recorded turn, and the setup that follows from it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, cast
 
 from mrpvm import registry
 from mrpvm.assistants.personas import STYLES
 from mrpvm.conversation.flags import Flags, flags_in
 from mrpvm.conversation.preparation import ConversationState, Guidance
-from mrpvm.conversation.summary import Summary
+from mrpvm.conversation.summary import PlacedMessage, Summary
 from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.llm.port import Sampling
 from mrpvm.registry import Registry
@@ -137,8 +137,7 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
             summary=state.summary if state.summary.through <= through else Summary(),
             memory=state.memory if through else None,
         )
-    named = {name: value for name, value in to_wire(changes.pins).items() if value}
-    pins = replace(turn_input.pins, **{_PINS[name]: value for name, value in named.items()})
+    pins = replace(turn_input.pins, **{stage: plugin for stage, plugin in asdict(changes.pins).items() if plugin})
     level = turn_input.deliberation_level if changes.deliberation_level is None else changes.deliberation_level
     turn_input = replace(
         turn_input,
@@ -194,13 +193,8 @@ def check_guidance(session: Session, changes: Changes) -> None:
         raise NotFound(f"The session has no agent '{changes.agent}'.")
 
 
-_PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
-
-
-def _messages(recorded: RecordedTurn, flags: Flags) -> tuple[Any, ...]:
-    through = recorded.state.summary.through
-    if not flags.enable_history_summarization:
-        through = 0
+def _messages(recorded: RecordedTurn, flags: Flags) -> tuple[PlacedMessage, ...]:
+    through = recorded.state.summary.through if flags.enable_history_summarization else 0
     return messages_before(recorded.turn.session, recorded.view, flags, through)
 
 

@@ -12,13 +12,12 @@ from mrpvm.errors import Conflict, Unavailable
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import Endpoint
 from mrpvm.llm.port import OnText
-from mrpvm.values import Usage
+from mrpvm.values import CHARS_PER_TOKEN, Usage
 from sessions_app.actions.settings.quotas import check_model_use, count_model_use
 from sessions_app.experiments.replays.recorded import RecordedTurn, recorded_requests
 from sessions_app.language_model import NO_MODEL, endpoint
 from sessions_app.models import Project
 
-CHARS_A_TOKEN = 4
 ANSWER_TOKENS = 500
 """Estimated tokens of an answer where the turn asked no model."""
 _PRICED_TOKENS = 1_000_000
@@ -50,7 +49,7 @@ def estimate(trials: Iterable[RecordedTurn]) -> Estimate:
             chars = len(recorded.message) + sum(len(said.content) for said in state.messages)
         count = max(1, len(requests))
         calls += count
-        used += Usage(input_tokens=chars // CHARS_A_TOKEN, output_tokens=count * ANSWER_TOKENS)
+        used += Usage(input_tokens=chars // CHARS_PER_TOKEN, output_tokens=count * ANSWER_TOKENS)
     return Estimate(
         call_count=calls,
         token_count=used.input_tokens + used.output_tokens,
@@ -63,7 +62,7 @@ def with_messages(estimate: Estimate, messages: Iterable[str]) -> Estimate:
     """Return an estimate with one call more for each of these messages."""
     questions = list(messages)
     used = Usage(
-        input_tokens=sum(len(message) for message in questions) // CHARS_A_TOKEN,
+        input_tokens=sum(len(message) for message in questions) // CHARS_PER_TOKEN,
         output_tokens=len(questions) * ANSWER_TOKENS,
     )
     cost = cost_of(used)
@@ -154,8 +153,8 @@ class LiveModel:
         """Return the answer; see `Endpoint.send`."""
         completion = self._provider.send(body, timeout_ms, on_text, is_over, headers)
         usage = completion.usage or Usage(
-            input_tokens=len(str(body)) // CHARS_A_TOKEN,
-            output_tokens=len(completion.text) // CHARS_A_TOKEN,
+            input_tokens=len(str(body)) // CHARS_PER_TOKEN,
+            output_tokens=len(completion.text) // CHARS_PER_TOKEN,
             is_estimated=True,
         )
         self._allowance.take(usage)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from mrpvm.assistants.personas import STYLES
 from mrpvm.errors import MRPError
 from mrpvm.text_cache import TextCache
+from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.experiments import Author, cancel_experiment, delete_experiment
 from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Bounds, Expectation
 from sessions_app.experiments.replays.recorded import NotReplayable
@@ -24,7 +25,6 @@ from sessions_app.experiments.running.experiments import (
     start_more_trials,
     start_trials,
 )
-from sessions_app.experiments.running.work import changes_of_record
 from sessions_app.experiments.trials.changes import Changes
 from sessions_app.experiments.trials.continuation import continue_from
 from sessions_app.experiments.trials.live import Estimate
@@ -153,7 +153,7 @@ def trial(request: HttpRequest, member: Member, session_id: str, request_id: str
         experiment = experiments.experiment(member.project, request.GET["experiment"])
         number = whole_number(request.GET.get("from"))
         earlier = next((each for each in experiments.trials(experiment) if each.position == number), None)
-        changes = changes_of_record(earlier.changes) if earlier else changes
+        changes = from_wire(Changes, earlier.changes) if earlier else changes
     context: dict[str, Any] = {
         **_turn_context(turn),
         "tab": "try",
