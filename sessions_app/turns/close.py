@@ -1,16 +1,14 @@
 """Closing a turn from outside: its process went away, or it failed where the machine could not see it."""
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from django.db import transaction
-from django.utils import timezone
 
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.commands.result import CommandEnvelope
-from mrpvm.conversation.context import SUMMARISED
 from mrpvm.errors import ErrorRecord, MRPError, StorageUnavailable
 from mrpvm.trace.events import (
     ROOT_FRAME_ID,
@@ -30,9 +28,9 @@ from sessions_app.actions.turns.payloads import batch
 from sessions_app.actions.turns.running import lock_running_turn
 from sessions_app.database import as_own_error, as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.entry import fill_end
 
 Status = ExplainabilityTurn.Status
 Outcome = ExplainabilityTurn.Outcome
@@ -203,49 +201,6 @@ def end_failed(
     session.touch()
     events.append_to_locked(session, news)
     session.save(update_fields=["failed_turn_count", "event_sequence", *Session.ACTIVITY_FIELDS])
-
-
-def fill_end(
-    turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection, basis: str = ""
-) -> None:
-    """Fill in the end of the unsaved entry."""
-    now = timezone.now()
-    turn.status, turn.answer_status, turn.answer_basis = status, answer_status, basis
-    turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
-    turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
-    turn.finished_at, turn.lease_until = now, None
-    turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
-    turn.outcome = listed_outcome(turn)
-    report = turn.context_report or {}
-    turn.is_rewritten = bool((report.get("rewriting") or {}).get("was_rewritten"))
-    turn.left_out_count = sum(
-        section.get("omitted_count", 0)
-        for section in report.get("sections", ())
-        if section.get("rule") != SUMMARISED  # is told anyway
-    )
-
-
-def fill_usage(turn: ExplainabilityTurn, events: Sequence[Event]) -> None:
-    """Fill in what the turn's model calls took and wrote, nothing if there were none."""
-    turn.model_usage = [[model, *counts] for model, counts in _usage_by_model(events).items()] or None
-    turn.token_count = tokens_of(events)
-
-
-def tokens_of(events: Sequence[Event]) -> int | None:
-    """Return the tokens of all model calls of a turn, None if there were none."""
-    used = _usage_by_model(events)
-    return sum(map(sum, used.values())) if used else None
-
-
-def _usage_by_model(events: Sequence[Event]) -> dict[str, tuple[int, int]]:
-    """Return by model how many tokens its calls took and wrote."""
-    used: dict[str, tuple[int, int]] = {}
-    for event in events:
-        if isinstance(event.data, PluginFinished) and event.data.usage is not None:
-            model, usage = event.data.model or "unknown", event.data.usage
-            taken, written = used.get(model, (0, 0))
-            used[model] = taken + usage.input_tokens, written + usage.output_tokens
-    return used
 
 
 def close_trace(turn: ExplainabilityTurn, error: ErrorRecord) -> None:

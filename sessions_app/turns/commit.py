@@ -1,6 +1,7 @@
 """How a turn ends: committed as a whole, or failed with nothing kept but its entry."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,13 +9,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.commands.orchestration import skill_answer, skill_failure
-from mrpvm.conversation.answers import cited_sources, response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import Memory, ResolvedTerm, after_turn
 from mrpvm.errors import ErrorRecord, MRPError, TurnCancelled, TurnInterrupted
 from mrpvm.llm.redaction import without_secrets
-from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.sessions.context_units import (
@@ -32,12 +31,13 @@ from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.actions.settings.quotas import count_model_use
 from sessions_app.actions.turns.running import reload_locked
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.named_sql import store_committed, turn_end, value_insertions, write_all
+from sessions_app.models.named_sql import Write, store_committed, turn_end, value_insertions, write_all
 from sessions_app.provider_threads import CHAIN_BROKEN
 from sessions_app.queries.sessions.lookups import is_open
 from sessions_app.queries.turns.running import is_running
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.close import end_failed, fill_end, fill_usage
+from sessions_app.turns.close import end_failed
+from sessions_app.turns.entry import fill_answer, fill_end, fill_usage
 from sessions_app.turns.prepare import Prepared
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -109,28 +109,21 @@ def _store_success(
         raise _refusal(turn)
     promoted = promote_units(turn, session, promotion, len(staged), trace.stagings)
     turn.unit_changes = promotion.as_record()
-    turn.response_document = response_document(outcome.answer, session.session_id)
-    turn.assistant_preview = preview(outcome.answer_text)
+    fill_answer(turn, outcome.answer, outcome.answer_text)
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
-    turn.cited_sources = cited_sources(outcome.answer)
     fill_usage(turn, trace.events)
-    turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     memory, report = _remember(prepared, outcome.answer, report)
     turn.context_report = report.as_record()
     if finish_reason != "stop" and turn.client_request is not None:
         turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used, outcome.answer.basis)
-    messages = [
-        (session.pk, turn.pk, sequence, role, content, None, turn.finished_at)
-        for sequence, (role, content) in enumerate(said, start=session.message_sequence - len(said) + 1)
-    ]
     remembered = [memory_write(session, memory, prepared.flags.session_memory_ttl_hours)] if memory else []
     ended, *kept = write_all(
         [
             turn_end(turn, _ENTRY_FIELDS),
             *remembered,
             *promoted,
-            *value_insertions(Message, _MESSAGE_COLUMNS, messages),
+            *_message_insertions(turn, said),
             *trace.finish(with_ledger=True),
             *events.event_writes(session, news),
         ]
@@ -144,6 +137,16 @@ def _store_success(
         mark_conversation(session, call.chain, call.sent or call.message, outcome.answer_text)
     trim_registry(turn)
     announce_promotion(session, promotion)
+
+
+def _message_insertions(turn: ExplainabilityTurn, said: Sequence[tuple[str, str]]) -> list[Write]:
+    """Return the writes of a turn's messages, which the session's `message_sequence` counts already."""
+    first = turn.session.message_sequence - len(said) + 1
+    messages = [
+        (turn.session_id, turn.pk, sequence, role, content, None, turn.finished_at)
+        for sequence, (role, content) in enumerate(said, start=first)
+    ]
+    return value_insertions(Message, _MESSAGE_COLUMNS, messages)
 
 
 def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> tuple[Memory | None, ContextReport]:

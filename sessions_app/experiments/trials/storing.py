@@ -4,14 +4,12 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from mrpvm.conversation.answers import cited_sources, response_document
-from mrpvm.preview import preview
 from mrpvm.wire import to_wire
 from sessions_app.experiments.replays.recorded import RecordedTurn
 from sessions_app.experiments.trials.trial import TrialOutcome
 from sessions_app.models import ExplainabilityTurn, Trial
 from sessions_app.models.named_sql import write_all
-from sessions_app.turns.close import fill_end
+from sessions_app.turns.entry import fill_answer, fill_end
 from sessions_app.turns.trace_writer import TraceWriter
 
 
@@ -51,15 +49,12 @@ def _stored_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -
         created_at=origin.created_at,
         deliberation_level=outcome.deliberation_level,
         model=recorded.state.asked.model,
-        assistant_preview=preview(outcome.answer),
         context_report=outcome.report.as_record(),
         token_count=outcome.token_count,
         error=dict(outcome.error) if outcome.error else None,
     )
     if outcome.document is not None:
-        turn.response_document = response_document(outcome.document, session.session_id)
-        turn.cited_sources = cited_sources(outcome.document)
-        turn.is_grounded = all(group.grounded for group in outcome.document.groups)
+        fill_answer(turn, outcome.document, outcome.answer)
     is_answered = outcome.document is not None
     status = ExplainabilityTurn.Status.SUCCEEDED if is_answered else ExplainabilityTurn.Status.FAILED
     fill_end(turn, status, outcome.answer_status, outcome.used, outcome.basis)

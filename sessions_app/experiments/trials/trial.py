@@ -22,8 +22,8 @@ from sessions_app.experiments.trials.changes import (
 from sessions_app.experiments.trials.live import LiveModel
 from sessions_app.experiments.trials.models import models_of, recorded_exchanges
 from sessions_app.experiments.trials.supposing import supposing
-from sessions_app.turns.close import tokens_of
 from sessions_app.turns.commit import report_after
+from sessions_app.turns.entry import tokens_of
 
 NEEDS_MODEL = "needs-model"
 type Tick = Callable[[], None]
