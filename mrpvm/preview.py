@@ -13,6 +13,11 @@ def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:") + "\u2026"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: `1 unit`, `2 units`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def size_words(byte_count: int) -> str:
     """Return a size in the unit that a person reads."""
     size = float(byte_count)
@@ -20,4 +25,4 @@ def size_words(byte_count: int) -> str:
         if size < 1024 or unit == "GB":
             break
         size /= 1024
-    return f"{byte_count} byte{'' if byte_count == 1 else 's'}" if unit == "bytes" else f"{size:.1f} {unit}"
+    return counted(byte_count, "byte") if unit == "bytes" else f"{size:.1f} {unit}"

@@ -97,7 +97,7 @@ def post(url: str, message: WebhookMessage, sent_at: int) -> None:
         except PostFailedError as error:
             failures.append(error)
         except (OSError, http.client.HTTPException, InvalidInput, UnicodeError) as error:
-            failures.append(PostFailedError(_told(error)))
+            failures.append(PostFailedError(_reason(error)))
         done.set()
 
     # A name server or a receiver that answers byte by byte would be waited for without end: the thread is left behind.
@@ -165,7 +165,7 @@ def _refused(address: Address) -> str:
     return f"{address} is an address of a private network; MRPVM_PRIVATE_WEB_HOOKS allows these."
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, InvalidInput):
         return error.message
     if isinstance(error, socket.gaierror):

@@ -9,6 +9,7 @@ from mrpvm.commands.facts import MemoryQuery, Ports
 from mrpvm.commands.remembered import EVIDENCE, names_secret
 from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 from mrpvm.errors import MRPError
+from mrpvm.preview import counted
 
 PATH_CHARS = 200
 SHOWN_CHUNKS = 10
@@ -43,7 +44,7 @@ def _ingest(path: str, ports: Ports) -> CommandOutcome:
     ports.memory.keep_evidence(path, kept)
     left_out = len(chunks) - len(kept)
     cut = f" {left_out} that name credentials are left out." if left_out else ""
-    count = f"{len(kept)} chunk{'' if len(kept) == 1 else 's'}"
+    count = f"{counted(len(kept), 'chunk')}"
     data = {"path": path, "chunks": len(kept), "left_out": left_out, **_LABEL}
     return ok("memory_evidence_ingested", f"Ingested '{path}' as evidence, not canonical: {count}.{cut}", data)
 

@@ -14,6 +14,7 @@ from mrpvm.commands.remembered import (
     names_secret,
 )
 from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
+from mrpvm.preview import counted
 
 SHOWN_COUNT = 10
 """How many records are listed, the newest; the message says when there are more."""
@@ -149,11 +150,15 @@ def _consolidate(arguments: _Arguments, ports: Ports) -> CommandOutcome:
     if "--dry-run" in arguments.switches:
         lines = [f"- {fact.content} [{fact.namespace or fact.domain}]" for fact in facts]
         data = {"found": len(facts), "saved": 0, "conflicted": 0, "dry_run": True}
-        return ok("memory_consolidation_shown", "\n".join((f"Would keep {_count(len(facts))}.", *lines)), data)
+        return ok(
+            "memory_consolidation_shown", "\n".join((f"Would keep {counted(len(facts), 'record')}.", *lines)), data
+        )
     kept = [ports.memory.keep(fact) for fact in facts]
     new = [record for record, is_new, _ in kept if is_new]
     conflicted_count = sum(count for _, _, count in kept)
-    message = f"Kept {_count(len(new))}; {len(kept) - len(new)} known, {conflicted_count} marked as conflicted."
+    message = (
+        f"Kept {counted(len(new), 'record')}; {len(kept) - len(new)} known, {conflicted_count} marked as conflicted."
+    )
     data = {"found": len(facts), "saved": len(new), "conflicted": conflicted_count, "dry_run": False}
     return ok("memory_consolidated", "\n".join((message, *map(_line, new))), data)
 
@@ -187,10 +192,6 @@ def _with_hidden(query: MemoryQuery, arguments: _Arguments) -> MemoryQuery:
         with_archived="--include-archived" in arguments.switches,
         with_expired="--include-expired" in arguments.switches,
     )
-
-
-def _count(number: int) -> str:
-    return f"{number} record{'' if number == 1 else 's'}"
 
 
 def _not_found(record_id: str) -> CommandOutcome:

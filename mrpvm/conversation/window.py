@@ -7,6 +7,7 @@ backwards until the next would exceed a cap; the newest message is always kept.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from mrpvm.preview import counted
 from mrpvm.values import HistoryMessage
 
 OVERHEAD_CHARS = 12
@@ -86,7 +87,7 @@ def beside_summary(
     cut_count = sum(one is not other for one, other in zip(whole, window.messages, strict=True))
     if not cut_count:
         return window
-    note = f"({cut_count} message{'' if cut_count == 1 else 's'} shown in part)"
+    note = f"({counted(cut_count, 'message')} shown in part)"
     return replace(window, cut_count=cut_count, note="\n".join(filter(None, (window.note, note))))
 
 

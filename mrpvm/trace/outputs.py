@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mrpvm.preview import counted
 from mrpvm.trace.events import (
     BranchFailed,
     BranchFinished,
@@ -44,8 +45,8 @@ def _read(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     for run in said(PluginStarted, events):
         if run.stage == "seed-detector" and run.frame_id not in read:
             read.add(run.frame_id)
-            parts = (_counted(staged.get(run.frame_id, 0), "statement"), _counted(seeds.count(run.frame_id), "intent"))
-            yield run.execution_id, ", ".join(filter(None, parts))
+            counts = ((staged.get(run.frame_id, 0), "statement"), (seeds.count(run.frame_id), "intent"))
+            yield run.execution_id, ", ".join(counted(count, noun) for count, noun in counts if count)
 
 
 def _planned(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
@@ -58,7 +59,7 @@ def _planned(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
 
 
 def _units(scores: Sequence[float]) -> str:
-    return f"{_counted(len(scores), 'unit')}, best {max(scores):.2f}" if scores else "no unit"
+    return f"{counted(len(scores), 'unit')}, best {max(scores):.2f}" if scores else "no unit"
 
 
 def _solved(events: Sequence[Event]) -> Iterator[tuple[str, str]]:
@@ -74,7 +75,3 @@ def _refused(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
     for run in said(PluginFinished, events):
         if run.error:
             yield run.execution_id, " ".join(str(run.error.get("message") or run.error.get("code", "")).split())
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""

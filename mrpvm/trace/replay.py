@@ -44,7 +44,7 @@ def first_different_event(recorded: Sequence[Record], replayed: Sequence[Record]
     Times are not compared: their order is that of the events.
     """
     for place, (one, other) in enumerate(zip_longest(recorded, replayed)):
-        left, right = _told(one), _told(other)
+        left, right = _name_and_data(one), _name_and_data(other)
         if left != right:
             name, data = left or right or ("", {})
             return Difference(
@@ -59,7 +59,7 @@ def first_different_event(recorded: Sequence[Record], replayed: Sequence[Record]
     return None
 
 
-def _told(record: Record | None) -> tuple[str, dict[str, Any]] | None:
+def _name_and_data(record: Record | None) -> tuple[str, dict[str, Any]] | None:
     return None if record is None else (record[0], without_times(record[2]))
 
 

@@ -50,12 +50,12 @@ def read_result(finished: Finished, intent_ref: int, name: str) -> HelperOutput:
         code = finished.exit_code or 0
         meaning = _MEANING.get(code, f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)}")
         raise WrapperFailed(
-            f"{meaning}{_told(finished.errors)}.", code="PLUGIN_TIMEOUT" if code == 3 else "PLUGIN_ERROR"
+            f"{meaning}{_reported(finished.errors)}.", code="PLUGIN_TIMEOUT" if code == 3 else "PLUGIN_ERROR"
         )
     fields = _fields(finished.output)
     if fields.get("Status") == "error":
         said = fields.get("Result") or "it reports an error"
-        raise WrapperFailed(f"{said}{_told(finished.errors)}"[:_MESSAGE_CHARS].rstrip(".") + ".")
+        raise WrapperFailed(f"{said}{_reported(finished.errors)}"[:_MESSAGE_CHARS].rstrip(".") + ".")
     missing = [key for key in ("Confidence", "Result") if not fields.get(key)]
     if fields.get("Status") != "success" or missing:
         what = f"its result has no {' and no '.join(missing)}." if missing else "its result has no status."
@@ -83,7 +83,7 @@ def _fields(output: bytes) -> dict[str, str]:
     return {name: value.strip() for name, value in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def _told(errors: bytes) -> str:
+def _reported(errors: bytes) -> str:
     """Return what the first line of its errors says, if it is a JSON object with a message."""
     try:
         error = json.loads(errors.decode("utf-8").strip().partition("\n")[0])

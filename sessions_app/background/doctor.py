@@ -1,7 +1,7 @@
 """Integrity checks of stored data: each yields its findings, some of which can be repaired."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Field
 from django.utils import timezone
 
+from mrpvm.preview import counted
 from sessions_app.actions.damage import checked_columns, damaged_rows, mend_value
 from sessions_app.actions.upkeep.mending import (
     drop_lost_pointers,
@@ -101,7 +102,9 @@ def _foreign_keys() -> Iterator[Defect]:
     pointers = lost_pointers()
     if pointers:
         places = [f"{pointer.table}.{pointer.column} in row {pointer.row}" for pointer in pointers]
-        text = f"{_counted(pointers, 'row')} with a pointer at nothing; what must point at something is to be removed"
+        text = (
+            f"{counted(len(pointers), 'row')} with a pointer at nothing; what must point at something is to be removed"
+        )
         yield Defect(check="foreign keys", text=f"{text}: {_named(places)}", mend=drop_lost_pointers)
 
 
@@ -139,7 +142,7 @@ def _wrong_counters(check: str, name: SessionCounter, wrong: Sequence[WrongCount
     if wrong:
         yield Defect(
             check=check,
-            text=f"{text.format(_counted(wrong, 'session'))}: {_named([counter.session_id for counter in wrong])}",
+            text=f"{text.format(counted(len(wrong), 'session'))}: {_named([counter.session_id for counter in wrong])}",
             mend=partial(set_counters, name, wrong),
         )
 
@@ -147,7 +150,7 @@ def _wrong_counters(check: str, name: SessionCounter, wrong: Sequence[WrongCount
 def _stuck_turns() -> Iterator[Defect]:
     keys = list(abandoned_turns().values_list("request_id", flat=True))
     if keys:
-        text = f"{_counted(keys, 'turn')} running beyond the lease: {_named(keys)}"
+        text = f"{counted(len(keys), 'turn')} running beyond the lease: {_named(keys)}"
         yield Defect(check="turns", text=text, mend=recover_abandoned)
 
 
@@ -159,35 +162,33 @@ def _counts() -> Iterator[Defect]:
 def _layer_counts() -> Iterator[Defect]:
     wrong = layers_miscounted()
     if wrong:
-        text = f"{_counted(wrong, 'layer')} with more or fewer units than counted: {_named([key for key, _ in wrong])}"
+        text = (
+            f"{counted(len(wrong), 'layer')} with more or fewer units than counted: {_named([key for key, _ in wrong])}"
+        )
         yield Defect(check="counts", text=text, mend=partial(set_unit_counts, wrong))
 
 
 def _ownerless_layers() -> Iterator[Defect]:
     keys = ownerless_layers()
     if keys:
-        text = f"{_counted(keys, 'layer')} without an owner: {_named(keys)}"
+        text = f"{counted(len(keys), 'layer')} without an owner: {_named(keys)}"
         yield Defect(check="layers", text=text, mend=partial(leave_to_sweeper, keys))
 
 
 def _unindexed_units() -> Iterator[Defect]:
     if layers := layers_with_unindexed_units(marked=False):
-        text = f"units of {_counted(layers, 'layer')} cannot be found; mended, reindex finds them: {_named(layers)}"
+        text = f"units of {counted(len(layers), 'layer')} cannot be found; mended, reindex finds them: {_named(layers)}"
         yield Defect(check="index", text=text, mend=partial(mark_index_outdated, layers))
     if layers := layers_with_unindexed_units(marked=True):
-        text = f"units of {_counted(layers, 'layer')} cannot be found; run reindex: {_named(layers)}"
+        text = f"units of {counted(len(layers), 'layer')} cannot be found; run reindex: {_named(layers)}"
         yield Defect(check="index", text=text)
 
 
 def _statistics() -> Iterator[Defect]:
     keys = impossible_statistics()
     if keys:
-        text = f"impossible statistics of {_counted(keys, 'plugin')}; mended, untried again: row {_named(keys)}"
+        text = f"impossible statistics of {counted(len(keys), 'plugin')}; mended, untried again: row {_named(keys)}"
         yield Defect(check="statistics", text=text, mend=partial(forget_statistics, keys))
-
-
-def _counted(items: Sized, noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def _named(keys: Sequence[object]) -> str:

@@ -5,9 +5,9 @@ meanwhile.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -56,6 +56,10 @@ type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
 """Takes how far an ingest is: chunks that are read, then units that are written, and of how many."""
 
 
+def unreported(stage: str, done: int, of: int) -> None:
+    """Report no progress."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
     """A file as a client sent it; `source_id` names the source to make or to replace.
@@ -99,10 +103,10 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or new_context_id()
-    on_stage = _told(session, upload)
+    on_stage = _page_progress(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view anyway.
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
-    work = _Work(upload, source_id, session.model_config, on_stage, session.project, session, id_root)
+    work = _Work(upload, source_id, session.project, session, on_stage, id_root)
     ingested = work.ingested()
     material = Material(
         units=ingested.units,
@@ -161,15 +165,11 @@ def stated_units(session: Session, text: str, name: str, detector: str | None = 
         InvalidInput: nothing in it says anything.
     """
     upload = Upload(data=text.encode(), name=name, declared_type="text/plain", seed_detector=detector)
-    ingested = _Work(upload, new_context_id(), session.model_config, _untold, session.project, session).ingested()
+    ingested = _Work(upload, new_context_id(), session.project, session).ingested()
     if not ingested.units:
         reasons = "; ".join(rejection.message for rejection in ingested.rejections)
         raise InvalidInput(f"No statement was found in the {name}. {reasons}".strip())
     return ingested.units
-
-
-def _untold(stage: str, done: int, of: int) -> None:
-    """Report no progress for a short text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class LoadedSource:
     is_unchanged: bool = False
 
 
-def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = lambda stage, done, of: None) -> LoadedSource:
+def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = unreported) -> LoadedSource:
     """Make a file a source of a knowledge base; the same `source_id` again replaces that source.
 
     A file that gives what that source is already changes nothing: no revision, and no session is behind.
@@ -189,7 +189,7 @@ def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = lambda 
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, shared_config(base.project)[0], on_stage, base.project)
+    work = _Work(upload, source_id, base.project, on_stage=on_stage)
     ingested = work.ingested()
     head = head_of(base)  # the base may have changed while the file was read
     present = shown_unchanged(head, _new_source(upload, source_id, ingested)) if head else None
@@ -233,9 +233,7 @@ class StagedSource:
     is_unchanged: bool = False
 
 
-def stage_file(
-    session: Session, upload: Upload, on_stage: OnStage = lambda stage, done, of: None, *, wait_ms: int = 0
-) -> StagedSource:
+def stage_file(session: Session, upload: Upload, on_stage: OnStage = unreported, *, wait_ms: int = 0) -> StagedSource:
     """Make a file a source of the session's draft; the same `source_id` again replaces that source.
 
     Args:
@@ -247,7 +245,7 @@ def stage_file(
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or free_source_id(session.draft, upload.name)
-    work = _Work(upload, source_id, session.model_config, on_stage, session.project, session)
+    work = _Work(upload, source_id, session.project, session, on_stage)
     ingested = work.ingested()
     new = _new_source(upload, source_id, ingested)
     session = reread_session(session)
@@ -293,10 +291,9 @@ class _Work:
         self,
         upload: Upload,
         source_id: str,
-        roles: Mapping[str, Any],
-        on_stage: OnStage,
         project: Project,
         session: Session | None = None,
+        on_stage: OnStage = unreported,
         id_root: str = "",
     ) -> None:
         """Refuse what can be refused before the work; a session's choices hold where the request makes none."""
@@ -304,7 +301,8 @@ class _Work:
         _check(upload)
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
-        self._roles, self._told = roles, on_stage
+        self._roles = session.model_config if session else shared_config(project)[0]
+        self._on_stage = on_stage
         self._pacer, self._unit_count = Pacer(), 0
         check_choices(Choices(seed_detector=upload.seed_detector, model=upload.model))
         self.detector_id = _detector(upload.seed_detector, session.preferred_seed_detector_plugin if session else None)
@@ -344,7 +342,7 @@ class _Work:
 
     def watch_storing(self, written_count: int) -> None:
         """Report progress, yield to running turns, and raise as `watch` does."""
-        self._told("storing", written_count, self._unit_count)
+        self._on_stage("storing", written_count, self._unit_count)
         self._pacer.pause()
         self.watch()
 
@@ -373,7 +371,7 @@ class _Work:
         return derive_summaries(ingested, models, self.watch) if is_by_model else ingested
 
     def _progress(self, done: int, of: int) -> None:
-        self._told("reading", done, of)
+        self._on_stage("reading", done, of)
 
     def _process(self) -> ReadingProcess:
         left_ms = int((self._deadline - time.monotonic()) * 1000)
@@ -422,7 +420,7 @@ def _detector(pin: str | None, preference: str | None) -> str:
     return candidates(pin, preference, DEFAULT_SEED_DETECTORS, usable, 1)[0]
 
 
-def _told(session: Session, upload: Upload) -> OnStage:
+def _page_progress(session: Session, upload: Upload) -> OnStage:
     """Return a callback that reports a long source's progress to the session's open pages, a few times a second."""
     last = time.monotonic()
 

@@ -126,7 +126,7 @@ def save_session_kb(
     Effects: as for `fork_session_kb`, with the target's head and revision in place of a new base, and `kb.saved` and
     `kb-saved` in place of `kb.forked` and `kb-forked`.
     """
-    kept_ids = _told(include_conversation_units, conversation_unit_ids)
+    kept_ids = _chosen_ids(include_conversation_units, conversation_unit_ids)
     saving = _Saving(
         target=target, name=None if name is None else base_name(name), is_fork=fork, kept_ids=kept_ids,
         expected_revision=expected_revision, actor=actor, fork_reason=reason,
@@ -136,7 +136,7 @@ def save_session_kb(
     return change_idle_session(session.pk, partial(_save, saving=saving), wait_ms)
 
 
-def _told(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
+def _chosen_ids(is_included: bool, unit_ids: Collection[str] | None) -> Collection[str] | None:
     """Return the ids of the journal's units to save, or None for all."""
     if is_included:
         return unit_ids

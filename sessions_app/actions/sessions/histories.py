@@ -118,7 +118,7 @@ def _append(locked: Session, history: History) -> list[Message]:
         for place, message in enumerate(history.messages)
     ]
     before = stored_amounts(locked.project)
-    commit_told(locked, [_told(made[place], units) for place, units in history.facts.items()])
+    commit_told(locked, [_told_units(made[place], units) for place, units in history.facts.items()])
     Message.objects.bulk_create(made, batch_size=500)
     locked.message_sequence += len(made)
     by_user = (message.content for message in made if message.role == Message.Speaker.USER)
@@ -129,7 +129,7 @@ def _append(locked: Session, history: History) -> list[Message]:
     return made
 
 
-def _told(message: Message, units: Sequence[KnowledgeUnit]) -> ToldUnits:
+def _told_units(message: Message, units: Sequence[KnowledgeUnit]) -> ToldUnits:
     told_in = message_id(message.session.session_id, message.sequence)
     named = [replace(unit, source_name=f"message {message.sequence}") for unit in units]
     return ToldUnits(

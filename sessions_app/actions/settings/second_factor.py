@@ -9,6 +9,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from mrpvm.errors import Conflict, InvalidInput
+from mrpvm.preview import counted
 from sessions_app.actions.settings.audit import record_of_user
 from sessions_app.models import AuditKind
 
@@ -69,7 +70,7 @@ def _refused(seconds: int) -> InvalidInput:
     """Return the error for a code that is wrong, or comes while the next attempt has to wait."""
     if not seconds:
         return InvalidInput(WRONG)
-    return InvalidInput(f"Too many wrong codes. Try again in {seconds} second{'' if seconds == 1 else 's'}.")
+    return InvalidInput(f"Too many wrong codes. Try again in {counted(seconds, 'second')}.")
 
 
 def renew_recovery_codes(user: User, code: str) -> list[str]:

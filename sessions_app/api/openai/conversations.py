@@ -54,10 +54,10 @@ def _item(session: Session, item_id: str) -> Message | None:
     place, turn = named.groups()
     rows = items(session)
     item = rows.filter(sequence=place).first() if place else rows.filter(turn__request_id=f"req-{turn}").last()
-    return item if item is not None and _told(item)["id"] == item_id else None
+    return item if item is not None and _listed(item)["id"] == item_id else None
 
 
-def _told(item: Message) -> MessageItem:
+def _listed(item: Message) -> MessageItem:
     return item_of(item, is_answer=item.is_answer)  # type: ignore[attr-defined]  # by `items`
 
 
@@ -105,7 +105,7 @@ class Items(OpenAIView):
         if query.after is not None and last is None:
             raise unknown_after()
         rows = items_behind(session, last, is_newest_first=query.is_newest_first)
-        return Response(query.as_list([_told(item) for item in rows[: query.limit + 1]]))
+        return Response(query.as_list([_listed(item) for item in rows[: query.limit + 1]]))
 
     def post(self, request: Request, conversation_id: str) -> Response:
         """Append messages without answering them."""
@@ -121,7 +121,7 @@ class OneItem(OpenAIView):
     """A message of a conversation."""
 
     def get(self, request: Request, conversation_id: str, item_id: str) -> Response:
-        return Response(_told(self._known(_found(self, conversation_id), item_id)))
+        return Response(_listed(self._known(_found(self, conversation_id), item_id)))
 
     def delete(self, request: Request, conversation_id: str, item_id: str) -> Response:
         """Delete the item from the conversation; its turn keeps the record."""

@@ -45,7 +45,7 @@ class Feed:
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: deque[StreamEvent] = deque()
-        self._told: list[StreamEvent] = []
+        self._events: list[StreamEvent] = []
         self._is_complete = False
         self._at_end: Callable[[Sequence[StreamEvent]], None] | None = None
         self._filled = Event()
@@ -55,7 +55,7 @@ class Feed:
 
     def put(self, name: str, data: Mapping[str, Any]) -> None:
         with self._lock:
-            self._told.append((name, data))
+            self._events.append((name, data))
             if self._dropped:
                 return
             self._waiting.append((name, data))
@@ -67,7 +67,7 @@ class Feed:
             self._is_complete, at_end = True, self._at_end
         try:
             if at_end is not None:
-                at_end(self._told)
+                at_end(self._events)
         finally:
             self._ended = True
             self._wake()
@@ -80,7 +80,7 @@ class Feed:
         with self._lock:
             self._at_end, is_complete = at_end, self._is_complete
         if is_complete:
-            at_end(self._told)
+            at_end(self._events)
 
     @property
     def is_dropped(self) -> bool:

@@ -10,6 +10,7 @@ from mrpvm import registry
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.english.words.text import unique_terms
 from mrpvm.errors import Conflict, MRPError
+from mrpvm.preview import counted
 from mrpvm.values import Basis, Selection
 from sessions_app.experiments.replays.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trials.changes import Changes
@@ -396,7 +397,7 @@ class CauseSearch:
         outcome = self._try(Changes(without_units=tuple(ahead[:MOST_UNITS])))
         if self._is_news(outcome):
             unit = holding[0]
-            against = _counted(len(ahead), "other unit")
+            against = counted(len(ahead), "other unit")
             text = f"“{_short(unit.text)}” lost against {against}; with it alone: {_quoted(outcome)}."
             link = Link(kind="unit", id=unit.id, name=_short(unit.text))
             yield self._finding("outranked", outcome, 20, text, "Look at why it was ranked lower", link)
@@ -503,10 +504,6 @@ def _in_words(value: object) -> str:
 
 class _OutOfBounds(MRPError):
     """The search may try no more."""
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _short(text: str) -> str:

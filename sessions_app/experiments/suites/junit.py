@@ -28,9 +28,9 @@ def junit_text(run: SuiteRun) -> str:
             suite, "testcase", classname=name, name=_plain(result.name), time=f"{seconds:.3f}"
         )
         if result.outcome == TestResult.Outcome.FAILED:
-            _told(case, "failure", result)
+            _add_outcome(case, "failure", result)
         elif result.outcome != TestResult.Outcome.PASSED:
-            _told(case, "error", result)
+            _add_outcome(case, "error", result)
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)
@@ -43,7 +43,8 @@ def why_not(result: TestResult) -> str:
     return " ".join(result.failures) if result.failures else refused
 
 
-def _told(case: ElementTree.Element, kind: str, result: TestResult) -> None:
+def _add_outcome(case: ElementTree.Element, kind: str, result: TestResult) -> None:
+    """Add to a test's element why it did not pass, and what was answered."""
     element = ElementTree.SubElement(case, kind, message=_plain(why_not(result)))
     element.text = _plain("\n".join(result.failures) or why_not(result))
     if result.trial.answer:

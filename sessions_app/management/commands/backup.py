@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
+from mrpvm.preview import counted
 from sessions_app.actions.settings.audit import record
 from sessions_app.management.backups import BackupError, make_backup, verified
 from sessions_app.models import AuditKind
@@ -33,7 +34,7 @@ class Command(BaseCommand):
         key = "with" if manifest.has_secret_key else "without"
         count = len(manifest.checksums)
         self.stdout.write(
-            f"{file}: {manifest.database} of mrpvm {manifest.version}, {count} file{'' if count == 1 else 's'},"
+            f"{file}: {manifest.database} of mrpvm {manifest.version}, {counted(count, 'file')},"
             f" {key} the signing key, made at {manifest.made_at}."
         )
         if not verify:

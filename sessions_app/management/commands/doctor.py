@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import filesizeformat
 
+from mrpvm.preview import counted
 from sessions_app.background.doctor import findings
 from sessions_app.queries.settings.storage import sizes
 
@@ -31,7 +32,7 @@ class Command(BaseCommand):
                 left += 1
             elif mend:
                 count = finding.mend()
-                done = f" (mended: {count} row{'' if count == 1 else 's'})"
+                done = f" (mended: {counted(count, 'row')})"
                 mended += 1
             else:
                 mendable += 1
@@ -41,5 +42,5 @@ class Command(BaseCommand):
             self.stdout.write(f"size: {size.kind.label}: {about}{filesizeformat(size.byte_count)}")
         if left or mendable:
             hint = " Run doctor --mend after a backup to mend what can be mended." if mendable else ""
-            raise CommandError(f"{left + mendable} finding{'' if left + mendable == 1 else 's'} left.{hint}")
+            raise CommandError(f"{counted(left + mendable, 'finding')} left.{hint}")
         self.stdout.write("Everything that was found is mended." if mended else "No problem was found.")

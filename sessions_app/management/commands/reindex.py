@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import Conflict
+from mrpvm.preview import counted
 from sessions_app.layers import is_anything_left, reindex
 from sessions_app.pacing import Pacer
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
             count = reindex(self._tell)
         except Conflict as refused:
             raise CommandError(refused.message) from None
-        self.stdout.write(f"The index is up to date: {count} layer{'' if count == 1 else 's'} written again.")
+        self.stdout.write(f"The index is up to date: {counted(count, 'layer')} written again.")
 
     def _tell(self, what: str, done_count: int, of_count: int) -> None:
         self._pacer.pause()

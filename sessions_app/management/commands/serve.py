@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connections
 
 from mrpvm.llm.local_model import LocalModel, LocalModelFailed
+from mrpvm.preview import counted
 from sessions_app.actions.versions import record_version
 from sessions_app.checks import ENVIRONMENT_TAG
 from sessions_app.language_model import use_local_model
@@ -113,7 +114,7 @@ class Command(BaseCommand):
         count = outdated_layers().count()
         if count:
             self.stderr.write(
-                f"Warning: another version has indexed {count} layer{'' if count == 1 else 's'} of knowledge; searches"
+                f"Warning: another version has indexed {counted(count, 'layer')} of knowledge; searches"
                 " miss words there. Run the command `reindex`, now or while the server runs."
             )
 

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import Conflict, MRPError, NotFound
+from mrpvm.preview import counted
 from sessions_app.actions.knowledge.bases import create_base, delete_base, rename_base, restore_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
@@ -95,7 +96,7 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
             refusal = refused.message
         else:
             name, count = loaded.source.name, loaded.source.unit_count
-            added = f"“{name}” gave {count} unit{'' if count == 1 else 's'}."
+            added = f"“{name}” gave {counted(count, 'unit')}."
             tell(request, f"“{name}” is already there, unchanged." if loaded.is_unchanged else added)
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})

@@ -103,9 +103,9 @@ def exchanges_context(
 
 
 def _entries(session: Session, person: str, window: Conversation) -> Iterator[ShownAnswer | ShownExchange]:
-    turns = (turn for _, turn in window.entries if turn is not None)
+    turns = [turn for _, turn in window.entries if turn is not None]
     turn_names = {f"session::{turn.request_id}": f"turn {turn.turn_index}" for turn in turns}
-    preferring = _preferring(session, [turn for _, turn in window.entries if turn is not None])
+    preferring = _preferring(session, turns)
     for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:

@@ -50,7 +50,7 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 
     back = leads_back(request)
     if not back:
-        return _told(request, session_id, act)
+        return _run(request, session_id, act)
     try:
         text, _ = act()
     except MRPError as error:
@@ -123,7 +123,7 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
             return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
         return f"Saved into “{base.name}” as revision {base.revision}{_told_words(unit_ids)}.", base
 
-    return _told(request, session_id, act)
+    return _run(request, session_id, act)
 
 
 @form_of("session", "session_id")
@@ -138,7 +138,7 @@ def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         base = fork_session_kb(session, name, member.user, conversation_unit_ids=unit_ids)
         return f"Created “{base.name}”{_told_words(unit_ids)}. The session sees its revision {base.revision} now.", base
 
-    return _told(request, session_id, act)
+    return _run(request, session_id, act)
 
 
 def _told_units(request: HttpRequest) -> list[str] | None:
@@ -162,7 +162,7 @@ def _told_words(unit_ids: Sequence[str] | None) -> str:
     return f", with {len(unit_ids)} of the facts told in the conversation" if unit_ids else ""
 
 
-def _told(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:
+def _run(request: HttpRequest, session_id: str, act: Callable[[], tuple[str, KnowledgeBase]]) -> HttpResponse:
     """Run the action, and show its result with a link to the base, or the reason of a refusal."""
     try:
         text, base = act()

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
+from mrpvm.preview import counted
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -85,6 +86,6 @@ def import_session(request: HttpRequest, member: Member) -> HttpResponse:
         tell_error(request, refused)
         return HttpResponseRedirect(reverse("sessions"))
     count = imported.turn_count
-    messages = [f"{count} turn{'' if count == 1 else 's'} imported.", *imported.left_out]
+    messages = [f"{counted(count, 'turn')} imported.", *imported.left_out]
     tell(request, " ".join(messages))
     return HttpResponseRedirect(reverse("session", args=[imported.session.session_id]))

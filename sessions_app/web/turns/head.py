@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from mrpvm.preview import counted
 from mrpvm.text_cache import TextCache
 from mrpvm.trace.events import Event, PluginFinished, said
 from mrpvm.trace.verdict import (
@@ -67,25 +68,25 @@ class TurnHead:
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what is shown above the graph; the parts from the record of an ended turn are cached."""
-    facts = _told(turn) if turn.is_running else _ended_told(turn.pk, turn.request_id, turn.session.event_sequence)
+    shown = _head(turn) if turn.is_running else _ended_head(turn.pk, turn.request_id, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
-    is_open = facts.verdict.kind in ("no-context", "quoted")
+    is_open = shown.verdict.kind in ("no-context", "quoted")
     addresses = turn_addresses(turn)
     return {
         "turn": turn,
         "session": turn.session,
         **addresses,
         "tone": turn_tone(turn),
-        "verdict": facts.verdict,
-        "clauses": [_linked(turn, clause) for clause in facts.verdict.clauses],
-        "chips": facts.chips,
+        "verdict": shown.verdict,
+        "clauses": [_linked(turn, clause) for clause in shown.verdict.clauses],
+        "chips": shown.chips,
         "is_replayed": _is_replayed(turn),
         "draft": draft_of(turn),
         "seeks_base": is_open and not turn.is_trial,
         "duration": duration_badge(turn.duration_ms),
-        "answer": facts.answer,
+        "answer": shown.answer,
         "closest": closest(turn.session.session_id, turn.response_document) if is_open else (),
-        "neighbours": facts.neighbours,
+        "neighbours": shown.neighbours,
         "discarded": discarded[:DISCARDED_SHOWN],
         "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
@@ -97,12 +98,12 @@ def _is_replayed(turn: ExplainabilityTurn) -> bool:
 
 
 @TextCache
-def _ended_told(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
+def _ended_head(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
     # `event_sequence` is part of the key: an event of the session, such as a forgotten text, may change these parts.
-    return _told(turn_by_key(turn_pk))
+    return _head(turn_by_key(turn_pk))
 
 
-def _told(turn: ExplainabilityTurn) -> TurnHead:
+def _head(turn: ExplainabilityTurn) -> TurnHead:
     turn_events, base = events(turn), mounted_bases([turn])[turn.pk]
     record = recorded(turn, turn_events, base)
     answer = answer_of(turn)
@@ -120,7 +121,7 @@ def _linked(turn: ExplainabilityTurn, clause: VerdictReason) -> LinkedClause:
         return LinkedClause(text=clause.text, url=f"{unit_url}?{urlencode({'id': clause.unit_id})}")
     if clause.execution_id:
         return LinkedClause(text=clause.text, url="?" + urlencode({"sel": clause.execution_id}))
-    tab = {"base": "context"}.get(clause.aspect, clause.aspect)
+    tab = "context" if clause.aspect == "base" else clause.aspect
     return LinkedClause(text=clause.text, url=f"?tab={tab}" if tab else "")
 
 
@@ -180,6 +181,4 @@ def _model_chips(recorded: Sequence[Event]) -> Iterator[TurnFact]:
             text=f"{about}{total.input_tokens + total.output_tokens} tokens", title=title, query="tab=context"
         )
     if calls:
-        yield TurnFact(
-            text=f"{calls} model call{'' if calls == 1 else 's'}", title="Cost in model calls", query="tab=context"
-        )
+        yield TurnFact(text=f"{counted(calls, 'model call')}", title="Cost in model calls", query="tab=context")

@@ -83,7 +83,7 @@ class LLMSeedDetector:
             return Detection(status="unsupported")
         wish = request.requested_model or request.session_model
         dialogue = Dialogue(context, self.descriptor, self._detect_prompt, wish=wish)
-        said = _as_data({"history": _told(request.history), **message_to_read(request.message, request.history)})
+        said = _as_data({"history": _earlier(request.history), **message_to_read(request.message, request.history)})
         try:
             sections = _Talk(dialogue, wants_intents=True).sections(said, self._correction)
         except Refused as refused:
@@ -116,7 +116,7 @@ class LLMSeedDetector:
         return Normalisation(status="success", context_document=sections.context, metadata=dialogue.metadata)
 
 
-def _told(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:
+def _earlier(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:
     return [{"role": item.role, "content": item.content} for item in history]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.utils.safestring import SafeString
 
+from mrpvm.preview import counted
 from mrpvm.trace.graph import GraphExecution, GraphFrame
 from sessions_app.web.turns.graph.markup import element
 from sessions_app.web.turns.graph.shapes import Box
@@ -104,7 +105,7 @@ def frame_words(frame: GraphFrame, shown: str) -> str:
 
 def hidden_words(count: int) -> str:
     """Return how much a collapsed frame hides."""
-    return f"{count} execution{'' if count == 1 else 's'} inside"
+    return f"{counted(count, 'execution')} inside"
 
 
 def toggle(frame: GraphFrame, is_shut: bool, x: float, y: float) -> SafeString:

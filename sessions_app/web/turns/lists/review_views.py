@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError
+from mrpvm.preview import counted
 from sessions_app.actions.turns.ratings import NOTE_CHARS, rate_turn
 from sessions_app.actions.turns.reviews import queue_turns, skip_turn, unqueue_turns
 from sessions_app.models import QueuedTurn
@@ -81,7 +82,7 @@ def queue(request: HttpRequest, member: Member) -> HttpResponse:
     else:
         rest = [f"{queued.known} were there already"] * bool(queued.known)
         rest += [f"{queued.unanswered} have no answer to rate"] * bool(queued.unanswered)
-        message = f"{queued.added} turn{'' if queued.added == 1 else 's'} added to the review queue"
+        message = f"{counted(queued.added, 'turn')} added to the review queue"
         tell(request, f"{'; '.join([message, *rest])}.", link_url=reverse("review"))
     return HttpResponseRedirect(turns_address(request.POST.get("q", "")))
 
@@ -92,5 +93,5 @@ def clear(request: HttpRequest, member: Member) -> HttpResponse:
     """Remove all turns from the queue, or the one that the form names; ratings stay."""
     one = request.POST.get("turn", "")
     count = unqueue_turns(member.project, [one] if one else None)
-    tell(request, f"{count} turn{'' if count == 1 else 's'} taken out of the review queue.")
+    tell(request, f"{counted(count, 'turn')} taken out of the review queue.")
     return HttpResponseRedirect(reverse("review"))

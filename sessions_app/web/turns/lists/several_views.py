@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from mrpvm.errors import InvalidInput, MRPError
+from mrpvm.preview import counted
 from sessions_app.experiments.suites.suites import Kept, keep_turns
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.search.filter_language import parse
@@ -31,7 +32,7 @@ def keep(request: HttpRequest, member: Member) -> HttpResponse:
     except MRPError as refused:
         tell_error(request, refused)
         return HttpResponseRedirect(turns_address(request.POST.get("q", "")))
-    tell(request, _told(kept))
+    tell(request, _summary(kept))
     return HttpResponseRedirect(reverse("suite", args=[suite.suite_id]))
 
 
@@ -52,8 +53,8 @@ def turns_meant(request: HttpRequest, member: Member) -> Sequence[Explainability
     return turns_named(member.project, chosen)
 
 
-def _told(kept: Kept) -> str:
-    message = f"{len(kept.tests)} turn{'' if len(kept.tests) == 1 else 's'} kept as tests."
+def _summary(kept: Kept) -> str:
+    message = f"{counted(len(kept.tests), 'turn')} kept as tests."
     if not kept.refused:
         return message
     reasons = sorted({reason for _, reason in kept.refused})[:_REASONS_TOLD]

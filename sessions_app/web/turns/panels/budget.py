@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mrpvm.conversation.context import SUMMARISED, SectionRecord
+from mrpvm.preview import counted
 from mrpvm.values import CHARS_PER_TOKEN
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.sessions.flags import policies_of
@@ -114,7 +115,7 @@ def left_out_part(omitted: OmittedMessages, shown_chars: int) -> LeftOut | None:
     share = omitted.chars / (omitted.chars + shown_chars or 1)
     return LeftOut(
         width=min(max(round(share * BAR_WIDTH), LEAST_WIDTH), BAR_WIDTH // 2),
-        words=f"{_counted(omitted.count, 'older message')}, {omitted.chars:,} characters",
+        words=f"{counted(omitted.count, 'older message')}, {omitted.chars:,} characters",
     )
 
 
@@ -160,14 +161,14 @@ def _caps(turn: ExplainabilityTurn) -> list[Cap]:
     turns, verbatim = flags["historyMaxTurns"], flags["verbatimMaxTurns"]
     tokens, summary_tokens = flags["verbatimMaxTokens"], flags["summaryMaxTokens"]
     window = [
-        cap(f"Window: at most {_counted(turns, 'exchange')}", "history_max_turns", turns),
+        cap(f"Window: at most {counted(turns, 'exchange')}", "history_max_turns", turns),
         Cap(words=f"Window: at most {request['maxHistoryChars']:,} characters", chosen_by="set by the server"),
     ]
     if not flags["enableHistorySummarization"]:
         return window
     return [
         *window,
-        cap(f"Verbatim: at most {_counted(verbatim, 'exchange')}", "verbatim_max_turns", verbatim),
+        cap(f"Verbatim: at most {counted(verbatim, 'exchange')}", "verbatim_max_turns", verbatim),
         cap(f"Verbatim: at most {tokens:,} tokens", "verbatim_max_tokens", tokens),
         cap(f"Summary: at most {summary_tokens:,} tokens", "summary_max_tokens", summary_tokens),
     ]
@@ -203,8 +204,8 @@ def _part(place: int, section: SectionRecord, total: int, at: int, width: int) -
         percent=round(100 * section["chars"] / total) if total else 0,
         at=at,
         width=width,
-        kept=_counted(kept, noun) if kept else "",
-        cut=f"{_counted(omitted, left)} left out, {_RULES.get(rule or '', rule)}" if omitted else "",
+        kept=counted(kept, noun) if kept else "",
+        cut=f"{counted(omitted, left)} left out, {_RULES.get(rule or '', rule)}" if omitted else "",
         note=section.get("note", ""),
     )
 
@@ -213,7 +214,3 @@ def _noun(section: SectionRecord) -> str:
     if section["name"] == "remembered":
         return "text"
     return "unit" if section.get("unit_ids") else "message"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
