@@ -112,45 +112,39 @@ def moments_of_base(turn: RecordedTurn, base: KnowledgeBase) -> list[Moment]:
     ]
 
 
-def bisect(
-    moments: Sequence[Moment],
-    expected: Expectation,
-    changes: Changes,
-    looked_at: Callable[[BisectStep], None],
-    tick: Tick,
-) -> Bisection:
-    """Search for the first moment whose answer is as that of the last, or as far from the expectation.
+class MomentSearch:
+    """Searches for the first moment whose answer is as that of the last, or as far from the expectation.
 
     A history that changes once costs at most 2 + log2(n) trials.
 
     Args:
-        changes: made at every moment.
         looked_at: called with each moment after it was tried.
+        tick: called between trials and in them; what it raises ends the search.
 
     Raises:
-        NotReplayable: a moment's turn cannot be run again any more.
-        TurnCancelled: `tick` raised it.
+        NotReplayable: there is no moment.
     """
-    return _Bisect(moments, expected, changes, looked_at, tick).run()
 
-
-class _Bisect:
     def __init__(
         self,
         moments: Sequence[Moment],
         expected: Expectation,
-        changes: Changes,
         looked_at: Callable[[BisectStep], None],
         tick: Tick,
     ) -> None:
         if not moments:
             raise NotReplayable("None of the earlier turns can be run again.", "view")
-        self._moments, self._expected, self._changes = moments, expected, changes
+        self._moments, self._expected = moments, expected
         self._looked_at, self._tick = looked_at, tick
         self._steps: dict[int, BisectStep] = {}
         self._last: TrialOutcome | None = None
 
     def run(self) -> Bisection:
+        """Return what was found.
+
+        Raises:
+            NotReplayable: a moment's turn cannot be run again any more.
+        """
         last = len(self._moments) - 1
         self._look(last)
         if last and not self._look(0).is_as_last:
@@ -176,10 +170,8 @@ class _Bisect:
         if place not in self._steps:
             self._tick()
             moment = self._moments[place]
-            merged = replace(self._changes, base=moment.changes.base or self._changes.base,
-                             revision=moment.changes.revision or self._changes.revision)  # fmt: skip
             recorded = moment.read()
-            outcome = run_trial(recorded, merged, self._tick)
+            outcome = run_trial(recorded, moment.changes, self._tick)
             self._tick()
             self._last = self._last or outcome
             self._steps[place] = BisectStep(

@@ -4,12 +4,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from mrpvm import registry
+from mrpvm.contracts import Descriptor
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.english.words.text import unique_terms
 from mrpvm.errors import Conflict, MRPError
+from mrpvm.learning import TYPE_BY_STAGE
 from mrpvm.preview import counted
 from mrpvm.values import Basis, Selection
 from sessions_app.experiments.replays.recorded import RecordedTurn, error_code, recorded_turn
@@ -41,12 +44,6 @@ _STAGES: Mapping[str, tuple[str, str]] = {
     "gs-plugin": ("goal_solver", "solver"),
     "sd-plugin": ("seed_detector", "detector"),
     "mrp-plan-plugin": ("planner", "planner"),
-}
-_STAGE_NAMES = {
-    "kb-plugin": "kb",
-    "gs-plugin": "goal-solver",
-    "sd-plugin": "seed-detector",
-    "mrp-plan-plugin": "planner",
 }
 
 
@@ -145,8 +142,6 @@ class CauseSearch:
             MRPError: whatever `tick` raised.
         """
         self._ends_at = time.monotonic() + self.bounds.max_ms / 1000
-        self.before = answer_of(self.recorded.turn)
-        self._is_quoted = bool(self.expected.should_contain) and self.expected.is_met(self.before)
         for step in self._steps():
             if self._is_over():
                 self.not_tried.append(step.name)
@@ -157,6 +152,20 @@ class CauseSearch:
                     yield finding
             except _OutOfBounds:
                 self.not_tried.append(step.name)
+
+    def position_of(self, outcome: TrialOutcome) -> int:
+        """Return which of the trials this is, counted from 1."""
+        return next(position for position, other in enumerate(self.tried, start=1) if other is outcome)
+
+    @cached_property
+    def _before(self) -> str:
+        """What the turn answered."""
+        return answer_of(self.recorded.turn)
+
+    @cached_property
+    def _is_quoted(self) -> bool:
+        """Whether the turn quoted a passage that has what is expected."""
+        return bool(self.expected.should_contain) and self.expected.is_met(self._before)
 
     @property
     def needing_model_count(self) -> int:
@@ -195,7 +204,7 @@ class CauseSearch:
             return False
         if self.expected.is_stated:
             return self._meets(outcome)
-        return plain(outcome.answer) != plain(self.before)
+        return plain(outcome.answer) != plain(self._before)
 
     def _meets(self, outcome: TrialOutcome) -> bool:
         """Return whether a trial answers as expected; where the turn quoted that already, it has to be more."""
@@ -208,7 +217,7 @@ class CauseSearch:
             kind=kind,
             text=text,
             advice=advice,
-            before=self.before,
+            before=self._before,
             outcome=outcome,
             meets=self.expected.is_stated and self._meets(outcome),
             weight=weight,
@@ -277,7 +286,7 @@ class CauseSearch:
             for other in self._others(kind, {pinned}):
                 outcome = self._try(Changes(pins=Selection(**{stage: other.id})))
                 if self._is_news(outcome):
-                    yield self._plugin_finding(outcome, 3, noun, pinned, other.id, other.name, "was asked for by name")
+                    yield self._plugin_finding(outcome, 3, noun, pinned, other, "was asked for by name")
                     break
         if self.recorded.state.preferences != Selection():
             outcome = self._try(Changes(without_preferences=True))
@@ -286,12 +295,12 @@ class CauseSearch:
                 yield self._finding("plugin", outcome, 6, text, "Reset the session's preferred plugins")
 
     def _plugin_finding(
-        self, outcome: TrialOutcome, weight: int, noun: str, used: str, other: str, name: str, why: str
+        self, outcome: TrialOutcome, weight: int, noun: str, used: str, other: Descriptor, why: str
     ) -> Finding:
-        text = f"The {noun} {used} {why} and gave this answer; with {other}: {_quoted(outcome)}."
+        text = f"The {noun} {used} {why} and gave this answer; with {other.id}: {_quoted(outcome)}."
         return self._finding(
-            "plugin", outcome, weight, text, f"Use {name}", Link(kind="plugin", id=used, name=used),
-            Link(kind="plugin", id=other, name=name),
+            "plugin", outcome, weight, text, f"Use {other.name}", Link(kind="plugin", id=used, name=used),
+            Link(kind="plugin", id=other.id, name=other.name),
         )  # fmt: skip
 
     def _without_validators(self) -> Iterator[Finding]:
@@ -365,24 +374,22 @@ class CauseSearch:
             fewer = tuple(item for item in removed if item != unit_id)
             if fewer and self._is_news(smaller := self._try(Changes(without_units=fewer))):
                 removed, outcome = list(fewer), smaller
-        self._read_texts(removed)
+        self._texts.update(self._texts_of(removed))
         return self._unit_finding(outcome, tuple(removed))
 
-    @property
+    @cached_property
     def _selected(self) -> list[str]:
+        """The units that the turn's searches selected."""
         steps = judged_units([self.recorded.turn])
         return list(dict.fromkeys(step.unit_id for step in steps if step.step in ("selected", "cited")))
 
-    @property
+    @cached_property
     def _texts(self) -> dict[str, str]:
-        if not hasattr(self, "_known_texts"):
-            self._known_texts: dict[str, str] = {}
-            self._read_texts([*cited_unit_ids(self.recorded.turn), *self._selected])
-        return self._known_texts
+        """The texts of units by their ids: of those that the turn cited or selected, then of others that were read."""
+        return self._texts_of([*cited_unit_ids(self.recorded.turn), *self._selected])
 
-    def _read_texts(self, unit_ids: Sequence[str]) -> None:
-        rows = units_of(self.recorded.knowledge.chain, unit_ids)
-        self._texts.update({row.unit_id: row.to_value().text for row in rows})
+    def _texts_of(self, unit_ids: Sequence[str]) -> dict[str, str]:
+        return {row.unit_id: row.to_value().text for row in units_of(self.recorded.knowledge.chain, unit_ids)}
 
     def _outranked(self) -> Iterator[Finding]:
         wanted = self.expected.should_contain
@@ -418,16 +425,15 @@ class CauseSearch:
                 link = Link(kind="base", id=base.kb_id, name=base.name)
                 yield self._finding("missing-base", outcome, 30, text, f"Mount {base.name}", link)
 
-    def _others(self, kind: str, used: set[str]) -> list[Any]:
+    def _others(self, kind: str, used: set[str]) -> list[Descriptor]:
         descriptors = registry.installed.descriptors(kind)
         # Without a model such a plugin could only fail.
         has_model = self.recorded.conditions["models"] is not None or self.live() is not None
         return [item for item in descriptors if item.id not in used and (has_model or not item.uses_llm)]
 
     def _used(self, kind: str) -> set[str]:
-        stage = _STAGE_NAMES[kind]
-        return {data["pluginId"] for name, _, data in self.recorded.records
-                if name == "plugin.started" and data["stage"] == stage}  # fmt: skip
+        started = (data for name, _, data in self.recorded.records if name == "plugin.started")
+        return {data["pluginId"] for data in started if TYPE_BY_STAGE.get(data["stage"]) == kind}
 
     def _other_plugins(self) -> Iterator[Finding]:
         for kind, (stage, noun) in _STAGES.items():
@@ -436,7 +442,7 @@ class CauseSearch:
                 outcome = self._try(Changes(pins=Selection(**{stage: other.id})))
                 if self._is_news(outcome):
                     names = ", ".join(sorted(used)) or "none"
-                    yield self._plugin_finding(outcome, 40, noun, names, other.id, other.name, "was chosen")
+                    yield self._plugin_finding(outcome, 40, noun, names, other, "was chosen")
 
     def _other_levels(self) -> Iterator[Finding]:
         present = self.recorded.state.asked.deliberation_level

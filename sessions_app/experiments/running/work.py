@@ -11,7 +11,13 @@ from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted, Una
 from mrpvm.wire import from_wire
 from sessions_app.actions.experiments.experiments import INTERRUPTED, end_experiment, is_wanted, store_trials
 from sessions_app.database import as_own_error
-from sessions_app.experiments.diagnosis.bisect import BisectStep, bisect, moments_of_base, moments_of_session, told_by
+from sessions_app.experiments.diagnosis.bisect import (
+    BisectStep,
+    MomentSearch,
+    moments_of_base,
+    moments_of_session,
+    told_by,
+)
 from sessions_app.experiments.diagnosis.search import QUOTED, Bounds, CauseSearch, Expectation
 from sessions_app.experiments.replays.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replays.replay import replay
@@ -22,11 +28,17 @@ from sessions_app.experiments.suites.judging import judge
 from sessions_app.experiments.suites.questions import Target, answered_by, question_of
 from sessions_app.experiments.trials.changes import Changes, check_changes
 from sessions_app.experiments.trials.live import Allowance, LiveModel
-from sessions_app.experiments.trials.results import BisectResult, DiagnosisResult, divergence_record, finding_record
+from sessions_app.experiments.trials.results import (
+    BisectResult,
+    DiagnosisFound,
+    DiagnosisResult,
+    divergence_record,
+    finding_record,
+)
 from sessions_app.experiments.trials.storing import fill_trial, store_trial
 from sessions_app.experiments.trials.trial import TrialOutcome, run_trial
 from sessions_app.language_model import endpoint
-from sessions_app.models import Experiment, TestCase, TestResult, Trial
+from sessions_app.models import Experiment, ExplainabilityTurn, TestCase, TestResult, Trial
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.turns.registry import answer_of
@@ -182,55 +194,53 @@ def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: E
 
 def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> DiagnosisResult:
     started = time.monotonic()
-
-    def ms() -> int:
-        return round((time.monotonic() - started) * 1000)
-
     recorded = asked_turn(experiment)
     expected, bounds = from_wire(Expectation, experiment.question), from_wire(Bounds, experiment.question)
-    if experiment.turn is not None:
-        with watch.place():
-            replayed = replay(experiment.turn)
-        if replayed.divergence is not None:
-            diverged = divergence_record(replayed.divergence)
-            return {"result": "diverged", "divergence": diverged, "duration_ms": ms()}
-        is_met = expected.is_stated and expected.is_met(answer_of(experiment.turn))
-        if is_met and not (expected.should_contain and experiment.turn.answer_basis == QUOTED):
-            return {"result": "met", "duration_ms": ms()}
-    search = CauseSearch(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
+    result = None if experiment.turn is None else _settled(experiment.turn, expected, watch)
+    if result is None:
+        search = CauseSearch(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
+        result = _searched(experiment, search, watch)
+    return {**result, "duration_ms": round((time.monotonic() - started) * 1000)}
+
+
+def _settled(turn: ExplainabilityTurn, expected: Expectation, watch: ExperimentWatch) -> DiagnosisFound | None:
+    """Return why nothing has to be searched: the turn comes out differently now, or answered as expected."""
+    with watch.place():
+        replayed = replay(turn)
+    if replayed.divergence is not None:
+        return {"result": "diverged", "divergence": divergence_record(replayed.divergence)}
+    is_met = expected.is_stated and expected.is_met(answer_of(turn))
+    is_only_quoted = bool(expected.should_contain) and turn.answer_basis == QUOTED
+    return {"result": "met"} if is_met and not is_only_quoted else None
+
+
+def _searched(experiment: Experiment, search: CauseSearch, watch: ExperimentWatch) -> DiagnosisFound:
+    """Run a search and return what it came to; a trial that proves something is stored at once, others at its end."""
     stored: dict[int, Trial] = {}
-
-    def keep_rest() -> None:
-        rest = [
-            fill_trial(Trial(experiment=experiment, position=position), recorded, outcome)
-            for position, outcome in enumerate(search.tried, start=1)
-            if position not in stored
-        ]
-        store_trials(rest)
-
     try:
         for finding in search.run():
-            position = _position(search.tried, finding.outcome)
+            position = search.position_of(finding.outcome)
             trial = stored.setdefault(position, Trial(experiment=experiment, position=position))
             trial.findings = [*trial.findings, finding_record(finding)]
             if trial.pk is None:
-                store_trial(trial, recorded, finding.outcome)
+                store_trial(trial, search.recorded, finding.outcome)
             else:
                 trial.save(update_fields=["findings"])
             watch.tried_count = len(search.tried)
     finally:
         watch.tried_count = len(search.tried)
-        keep_rest()
+        store_trials(
+            [
+                fill_trial(Trial(experiment=experiment, position=position), search.recorded, outcome)
+                for position, outcome in enumerate(search.tried, start=1)
+                if position not in stored
+            ]
+        )
     return {
         "result": "found" if search.findings else "nothing-found",
         "not_tried": list(search.not_tried),
         "needing_model_count": search.needing_model_count,
-        "duration_ms": ms(),
     }
-
-
-def _position(tried: list[TrialOutcome], outcome: TrialOutcome) -> int:
-    return next(position for position, other in enumerate(tried, start=1) if other is outcome)
 
 
 def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> BisectResult:
@@ -255,7 +265,7 @@ def _run_bisect(experiment: Experiment, watch: ExperimentWatch) -> BisectResult:
 
     expected = from_wire(Expectation, experiment.question)
     with watch.place():
-        bisected = bisect(moments, expected, Changes(), keep, watch.look)
+        bisected = MomentSearch(moments, expected, keep, watch.look).run()
     after = bisected.first.moment.after if bisected.first else None
     return {
         "result": bisected.result,

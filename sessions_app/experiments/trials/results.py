@@ -68,13 +68,18 @@ def divergence_record(divergence: Divergence) -> DivergenceRecord:
     }
 
 
-class DiagnosisResult(TypedDict):
+class DiagnosisFound(TypedDict):
     """What a search for causes came to; its findings are stored with their trials."""
 
     result: Literal["found", "nothing-found", "met", "diverged"]
     divergence: NotRequired[DivergenceRecord]
     not_tried: NotRequired[list[str]]
     needing_model_count: NotRequired[int]
+
+
+class DiagnosisResult(DiagnosisFound):
+    """The same, and how long it took."""
+
     duration_ms: int
 
 
