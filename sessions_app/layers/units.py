@@ -44,6 +44,7 @@ _POSTINGS_AT_ONCE = 150
 """So few, as those of what a turn was told, are written together with the layer's counts."""
 _HASHES_A_QUERY = 10_000
 _GONE = frozenset(HiddenUnit.GONE)
+_NOTHING: Mapping[int, str] = MappingProxyType({})
 Change = HiddenUnit.Change
 
 
@@ -444,12 +445,19 @@ def _settle_group(
     removed: Collection[int],
     settled: Settled,
 ) -> None:
-    none: Mapping[int, str] = {}
-    below = next(
-        (copy for copy in group if copy.place > 0 and _is_shown(_without_top(changes.get(copy.pk, none)))), None
-    )
-    before = next((copy for copy in group if copy.pk not in added and _is_shown(changes.get(copy.pk, none))), None)
-    alive = [copy for copy in group if copy.pk not in removed and _GONE.isdisjoint(changes.get(copy.pk, none).values())]
+    """Decide which of the units with one hash the top layer of their chain shows, and add what follows to `settled`.
+
+    `below` is the one that the layers below it show, `before` and `after` are the ones that it shows without and with
+    the change: the highest that nothing has removed. The layer's own rows say where it departs from what is below.
+
+    Args:
+        group: the units, those of the highest layer first.
+        changes: what layers say of each unit, by the layers' places.
+    """
+    of_copy = {copy.pk: changes.get(copy.pk, _NOTHING) for copy in group}
+    below = next((copy for copy in group if copy.place > 0 and _is_shown(_without_top(of_copy[copy.pk]))), None)
+    before = next((copy for copy in group if copy.pk not in added and _is_shown(of_copy[copy.pk])), None)
+    alive = [copy for copy in group if copy.pk not in removed and _GONE.isdisjoint(of_copy[copy.pk].values())]
     after = alive[0] if alive else None
     wanted: dict[int, HiddenUnit.Change] = {copy.pk: Change.DUPLICATE for copy in alive[1:] if copy.place == 0}
     if after is not None and after.place > 0 and after != below:
@@ -457,10 +465,13 @@ def _settle_group(
     if below is not None and below in alive and below != after:
         wanted[below.pk] = Change.DUPLICATE
     for copy in group:
-        present = changes.get(copy.pk, none).get(0)
-        if present not in _GONE and present != wanted.get(copy.pk):
-            settled.stale += [copy.pk] if present else []
-            settled.changes += [(copy.pk, wanted[copy.pk])] if copy.pk in wanted else []
+        present, change = of_copy[copy.pk].get(0), wanted.get(copy.pk)
+        if present in _GONE or present == change:
+            continue
+        if present:
+            settled.stale.append(copy.pk)
+        if change:
+            settled.changes.append((copy.pk, change))
     settled.below += _totals(below)
     settled.before += _totals(before)
     settled.after += _totals(after)

@@ -21,20 +21,24 @@ from sessions_app.models import KnowledgeBase, Project
 class TurnCall:
     """The input of a turn: the message and this turn's own choices, which are hard pins.
 
-    `is_streamed`: the answer is read while it is written. `typed` is what the user really typed where that was
-    a command for a `skill`; the message is then its payload, so that no model ever sees a command. A skill asks a
-    model, whatever solver the session prefers.
-    `sent` is the message as the client sent it, where that is not `message`: it is never stored, and the
-    conversation is recognised by it.
-    `takes_commands`: the message may be a command. `history` is what was said before as the request tells
-    it; without it the session's own messages are taken. `added` was said since and is stored with the
-    answer. `chain` is the chain hash of all that, where the conversation shall be recognised again;
-    `client_request` is kept with the turn as it is.
-    `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
-    was asked. `continues_at` is the place of the last message that the request continues from, where it
-    continues from a certain one: if the session holds more by the time of the turn, that runs in a fork. Without
-    `remembers_choices` the session's preferences stay as they are, whatever answered. `limits` are names of
-    `mrpvm.values.Limits` with values below the server's.
+    Args:
+        typed: what the user really typed where that was a command for a `skill`; the message is then its payload, so
+            that no model ever sees a command.
+        sent: the message as the client sent it, where that is not `message`: it is never stored, and the conversation
+            is recognised by it.
+        skill: asks a model, whatever solver the session prefers.
+        is_streamed: the answer is read while it is written.
+        takes_commands: the message may be a command.
+        history: what was said before as the request tells it; without it the session's own messages are taken.
+        added: what was said since; stored with the answer.
+        chain: the chain hash of all that, where the conversation shall be recognised again.
+        client_request: kept with the turn as it is.
+        flags: the request's own choices of policies.
+        skill_choice: what a model was offered and chose, where it was asked.
+        continues_at: the place of the last message that the request continues from, where it continues from a certain
+            one: if the session holds more by the time of the turn, that runs in a fork.
+        remembers_choices: False leaves the session's preferences as they are, whatever answered.
+        limits: names of `mrpvm.values.Limits` with values below the server's.
     """
 
     message: str
