@@ -13,7 +13,8 @@ from django.db.models import F
 
 from bench.copied_rows import analyze, copy_rows
 from sessions_app import models
-from sessions_app.actions.sessions.session import UNDO_PERIOD, _purge_batch, create_session
+from sessions_app.actions.sessions.removal import purge_batch
+from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.settings.retention import choose_retention
 from sessions_app.actions.upkeep import retention as work
@@ -64,7 +65,7 @@ def _purge() -> None:
     deleted.update(deleted_at=django.utils.timezone.now() - 2 * UNDO_PERIOD)
     until = time.monotonic() + SECONDS_A_KIND
     for pk in list(deleted.values_list("pk", flat=True)):
-        while time.monotonic() < until and _purge_batch(pk):
+        while time.monotonic() < until and purge_batch(pk):
             pass
 
 

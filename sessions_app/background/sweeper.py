@@ -16,7 +16,7 @@ from sessions_app.actions.experiments.experiments import close_abandoned_experim
 from sessions_app.actions.experiments.forgetting.files import clear_caches_if_due
 from sessions_app.actions.sessions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions.memory import sweep_memories
-from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
+from sessions_app.actions.sessions.removal import delete_old_archives, expire_sessions, purge_deleted_sessions
 from sessions_app.actions.settings.audit import remove_old_entries
 from sessions_app.actions.settings.kept_answers import sweep_kept_answers
 from sessions_app.actions.settings.plugin_failures import sweep_failures

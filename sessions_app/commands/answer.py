@@ -25,7 +25,8 @@ from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.frozen_content import point_to_personas, point_to_skills, reloaded
 from sessions_app.actions.sessions.histories import append_turn_message
 from sessions_app.actions.sessions.remembered import LockedMemory
-from sessions_app.actions.sessions.session import create_session, trim_registry
+from sessions_app.actions.sessions.removal import trim_registry
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.turns.commands import record_command
 from sessions_app.actions.turns.conditions import product_version

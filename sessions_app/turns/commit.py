@@ -26,7 +26,8 @@ from sessions_app.actions.sessions.context_units import (
 )
 from sessions_app.actions.sessions.conversation_points import mark_conversation
 from sessions_app.actions.sessions.memory import insert_memory, memory_write
-from sessions_app.actions.sessions.session import set_preferences, trim_registry
+from sessions_app.actions.sessions.removal import trim_registry
+from sessions_app.actions.sessions.session import set_preferences
 from sessions_app.actions.sessions.slots import refusal_of
 from sessions_app.actions.settings.quotas import count_model_use
 from sessions_app.actions.turns.running import reload_locked

@@ -17,7 +17,8 @@ from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.context_loads import Material, add_context
-from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
+from sessions_app.actions.sessions.removal import purge_deleted_sessions
+from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.layers import staged
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (

@@ -14,7 +14,8 @@ from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
-from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
+from sessions_app.actions.sessions.removal import purge_deleted_sessions
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.layers import staged
 from sessions_app.models import (
     ContextUnit,

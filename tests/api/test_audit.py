@@ -16,7 +16,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base, delete_base, rename_base
-from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
+from sessions_app.actions.sessions.removal import purge_deleted_sessions
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
 from sessions_app.actions.settings.audit import record, remove_old_entries
 from sessions_app.actions.settings.projects import (

@@ -11,7 +11,8 @@ from django.utils import timezone
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.sessions.forks import fork_session
-from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
+from sessions_app.actions.sessions.removal import purge_deleted_sessions
+from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.retention import choose_retention, start_retention, stop_retention
 from sessions_app.actions.upkeep.retention import Pace, carry_out_retention
 from sessions_app.experiments.replays.recorded import NotReplayable

@@ -12,13 +12,12 @@ from sessions_app import events
 from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.histories import History, begin_session, import_history
 from sessions_app.actions.sessions.recognition import resume_session
+from sessions_app.actions.sessions.removal import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.sessions.session import (
     UNDO_PERIOD,
     Choices,
     create_session,
     delete_session,
-    expire_sessions,
-    purge_deleted_sessions,
     rename_session,
     restore_session,
 )

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import Truncator
 
@@ -24,16 +22,14 @@ from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import check_growth, stored_amounts
-from sessions_app.layers import initial_layers, layers_of, release_layers
+from sessions_app.layers import initial_layers
 from sessions_app.models import (
     AuditKind,
     ExplainabilityTurn,
-    ImportedSpan,
     KBMount,
     KnowledgeBase,
     Project,
     Session,
-    SessionMemory,
 )
 from sessions_app.models.named_sql import insert_rows, select_default_base
 from sessions_app.models.settings.project import Grounding
@@ -44,8 +40,6 @@ TITLE_CHARS = 200
 _FIRST_MESSAGE_CHARS = 60
 UNDO_PERIOD = timedelta(minutes=10)
 """How long a deleted session can be restored before it may be purged."""
-TURNS_A_TRANSACTION, ROWS_A_TRANSACTION, _SPANS_A_TRANSACTION = 10, 500, 100
-"""How many turns with their traces, spans, or rows of other kinds are removed in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,114 +325,6 @@ def restore_session(session: Session) -> Session:
     return locked
 
 
-def expire_sessions() -> int:
-    """Mark sessions as expired whose idle time is over and that run no turn; return how many.
-
-    Effects: one transaction per session; `session.expired`, pending units removed.
-    """
-    overdue = Session.objects.filter(expires_at__lt=timezone.now(), expired_at__isnull=True).exclude(
-        turns__status=ExplainabilityTurn.Status.RUNNING
-    )
-    return sum(_expire(pk) for pk in overdue.values_list("pk", flat=True))
-
-
-@transaction.atomic
-def _expire(session_pk: int) -> bool:
-    now = timezone.now()
-    session = (
-        Session.objects.select_for_update().filter(pk=session_pk, expires_at__lt=now, expired_at__isnull=True).first()
-    )
-    if session is None:
-        return False
-    session.expired_at = now
-    session.save(update_fields=["expired_at"])
-    session.context_units.filter(state="pending").delete()
-    events.append(session, ("session.expired", events.NoFacts()))
-    return True
-
-
-def delete_old_archives() -> int:
-    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; return how many.
-
-    Effects: as `delete_session`, for each.
-    """
-    days = settings.MRPVM_KEEP_EXPIRED_DAYS
-    if not days:
-        return 0
-    old = Session.objects.filter(expired_at__lt=timezone.now() - timedelta(days=days), deleted_at__isnull=True)
-    archives = list(old)
-    for session in archives:
-        delete_session(session)
-    return len(archives)
-
-
-def purge_deleted_sessions() -> int:
-    """Remove sessions deleted longer ago than `UNDO_PERIOD`, with all their rows; return how many."""
-    gone = Session.objects.filter(deleted_at__lt=timezone.now() - UNDO_PERIOD)
-    return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
-
-
-def purge_session(session: Session) -> bool:
-    """Remove a session for good, with all its rows; a turn of it may not commit any more."""
-    delete_session(session)
-    return _purge(session.pk)
-
-
-def _purge(session_pk: int) -> bool:
-    """Remove a deleted session, one batch of rows per transaction, so that SQLite's write lock is short."""
-    while _purge_batch(session_pk):
-        pass
-    return _purge_rest(session_pk)
-
-
-@transaction.atomic
-def _purge_batch(session_pk: int) -> bool:
-    """Delete one batch of the session's many rows; return whether there were any."""
-    session = _deleted(session_pk)
-    if session is None:
-        return False
-    first = list(session.turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
-    # A trace of another application has up to 2,000 spans, which may be large.
-    spans = ImportedSpan.objects.filter(turn__in=first)
-    if remove_rows(spans, _SPANS_A_TRANSACTION) or remove_turns(session.turns.all()):
-        return True
-    rest = (session.unit_events, session.messages, session.context_units, session.events, session.conversation_points)
-    return any(remove_rows(rows.all()) for rows in rest)
-
-
-def remove_rows(rows: QuerySet[Any], most: int = ROWS_A_TRANSACTION) -> int:
-    """Remove as many of these rows as fit one transaction; return how many."""
-    pks = list(rows.order_by().values_list("pk", flat=True)[:most])
-    if pks:
-        rows.model._default_manager.filter(pk__in=pks).delete()
-    return len(pks)
-
-
-def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
-    """Remove the oldest few of these turns with their traces and ledger rows; return how many."""
-    pks = list(turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
-    if pks:
-        ExplainabilityTurn.objects.filter(pk__in=pks).delete()
-    return len(pks)
-
-
-@transaction.atomic
-def _purge_rest(session_pk: int) -> bool:
-    session = _deleted(session_pk)
-    if session is None:
-        return False
-    release = layers_of(session)
-    SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
-    record_of_session(AuditKind.SESSION_PURGED, session, title=session.title or "")
-    session.delete()
-    release_layers(release)
-    return True
-
-
-def _deleted(session_pk: int) -> Session | None:
-    return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
-
-
 def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> events.PreferencesChanged:
     """Set preference columns on the unsaved session; return those that changed."""
     changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
@@ -476,15 +362,3 @@ def clear_preference(session: Session, name: str) -> Session:
     changed = cast(events.PreferencesChanged, {name: PREFERENCES[name]})
     events.append(locked, ("preferences.changed", changed))
     return locked
-
-
-def trim_registry(turn: ExplainabilityTurn) -> None:
-    """Remove the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES`.
-
-    A large registry is trimmed in batches every few turns, which costs less than one row per turn. A batch is at most
-    what one transaction may delete, so a lowered limit is reached over several turns.
-    """
-    limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
-    oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))
-    if oldest_kept > 0 and oldest_kept % step == 0:
-        remove_turns(turn.session.turns.filter(turn_index__lte=oldest_kept))

@@ -11,11 +11,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from sessions_app.actions.experiments.experiments import delete_experiment, remove_traces_of
-from sessions_app.actions.sessions.session import (
-    ROWS_A_TRANSACTION,
-    TURNS_A_TRANSACTION,
-    delete_session,
-)
+from sessions_app.actions.sessions.removal import ROWS_A_TRANSACTION, TURNS_A_TRANSACTION
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.settings.audit import record, remove_entries
 from sessions_app.actions.turns.payloads import remove_exchanges, remove_payloads
 from sessions_app.exclusive import alone_at

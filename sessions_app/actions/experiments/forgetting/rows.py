@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from sessions_app import events
 from sessions_app.actions.experiments.experiments import delete_experiment
-from sessions_app.actions.sessions.session import purge_session
+from sessions_app.actions.sessions.removal import purge_session
 from sessions_app.layers import erase_source, erase_units, text_hash
 from sessions_app.models import (
     ContextUnit,
