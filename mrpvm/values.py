@@ -404,6 +404,30 @@ class SessionState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkillUse:
+    """The skill that guides a turn, and why it was chosen."""
+
+    name: str
+    source: str
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillOffer:
+    """The skills that a model was offered for a turn, how many were left out, and the name of the one it chose, if any.
+
+    `problem` says why a reply did not count.
+    """
+
+    offered: tuple[str, ...]
+    left_out_count: int = 0
+    skill: str | None = None
+    reason: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds of one turn; without comparison every deliberation level acts as 0."""
 
@@ -444,8 +468,8 @@ class TurnRequest:
     grounding: Literal["strict", "open"] = "strict"
     quotes: bool = True
     is_streamed: bool = False
-    skill: Mapping[str, str] | None = None
-    skill_choice: Mapping[str, Any] | None = None
+    skill: SkillUse | None = None
+    skill_choice: SkillOffer | None = None
     limits: Limits = field(default_factory=Limits)
     spent_ms: int = 0
     spent_llm_calls: int = 0

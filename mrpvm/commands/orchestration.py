@@ -5,6 +5,7 @@ from typing import Any
 
 from mrpvm.assistants.skills import SkillEntry
 from mrpvm.commands.result import CommandEnvelope, CommandResult
+from mrpvm.values import SkillUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,17 +22,12 @@ class Orchestration:
         return self.payload or f"Apply the skill {self.skill.skill_name} to this conversation."
 
 
-def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
+def skill_use(chosen: Orchestration | None) -> SkillUse | None:
     """Return what the turn's trace says about its skill."""
     if chosen is None:
         return None
     skill = chosen.skill
-    return {
-        "name": skill.skill_name,
-        "source": skill.source,
-        "mode": skill.invocation_mode,
-        "reason": chosen.reason,
-    }
+    return SkillUse(name=skill.skill_name, source=skill.source, mode=skill.invocation_mode, reason=chosen.reason)
 
 
 def skill_answer(chosen: Orchestration | None, text: str) -> CommandEnvelope | None:

@@ -147,7 +147,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         message=turn_input.message,
         system_prompt=system_prompt(instructions),
         skill=skill_use(turn_input.skill),
-        skill_choice=turn_input.skill_choice.as_record() if turn_input.skill_choice else None,
+        skill_choice=turn_input.skill_choice.offer if turn_input.skill_choice else None,
         history=context.history,
         earlier=_earlier(state, len(context.history)),
         recall=recall if recall.terms or recall.documents else None,

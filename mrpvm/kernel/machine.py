@@ -29,7 +29,6 @@ from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, PolicySet, SkillConsidered, SkillInvoked, TurnFinished, TurnStarted
 from mrpvm.trace.head import INPUT_MESSAGE_CHARS
 from mrpvm.values import Intent, Selection, TurnOutcome, TurnRequest
-from mrpvm.wire import from_wire
 
 logger = logging.getLogger(__name__)
 
@@ -121,10 +120,7 @@ def _answer(run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
     """Return the detection of the message, the closed root frame and its result."""
     frame = Frame(calls=run.budget.calls)
     run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
-    if run.request.skill_choice is not None:
-        run.emit(from_wire(SkillConsidered, {"frameId": frame.id, **run.request.skill_choice}))
-    if run.request.skill is not None:
-        run.emit(SkillInvoked(frame_id=frame.id, **run.request.skill))
+    _record_skill(run, frame)
     policy = asdict(POLICIES[run.effective_level])
     run.emit(PolicySet(policy_id=frame.control_id("policy"), frame_id=frame.id, **policy))
     detected, admitted = yield from detect(run, frame, run.request.message)
@@ -141,6 +137,26 @@ def _answer(run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
         result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
     run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
     return detected, frame, result
+
+
+def _record_skill(run: TurnRun, frame: Frame) -> None:
+    """Record which skills a model was offered for the turn, and which one guides it."""
+    offer, skill = run.request.skill_choice, run.request.skill
+    if offer is not None:
+        run.emit(
+            SkillConsidered(
+                frame_id=frame.id,
+                offered=offer.offered,
+                left_out_count=offer.left_out_count,
+                skill=offer.skill,
+                reason=offer.reason,
+                problem=offer.problem,
+            )
+        )
+    if skill is not None:
+        run.emit(
+            SkillInvoked(frame_id=frame.id, name=skill.name, source=skill.source, mode=skill.mode, reason=skill.reason)
+        )
 
 
 def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameResult) -> TurnOutcome:

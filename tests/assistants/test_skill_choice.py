@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mrpvm.assistants.skills import SkillSnapshot
 from mrpvm.assistants.skills.choice import MOST_OFFERED, offered_skills, read_choice, request_for_choice
+from mrpvm.wire import to_wire
 from tests.commands.command_scene import text_skill, tool_skill
 
 OFFERED = offered_skills(
@@ -53,7 +54,7 @@ def test_any_model_reply_chooses_a_skill_or_says_why_not(reply: str) -> None:
     choice = read_choice(OFFERED, reply)
     assert choice.skill is None or choice.skill in OFFERED
     assert choice.skill is None or not choice.problem
-    json.dumps(choice.as_record())
+    json.dumps(to_wire(choice.offer))
 
 
 def test_what_is_left_out_of_the_offer_is_counted() -> None:

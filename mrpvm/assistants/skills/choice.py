@@ -8,11 +8,12 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from mrpvm.assistants.skills.document import LLM_ORCHESTRATION
 from mrpvm.assistants.skills.snapshot import SkillEntry, SkillSnapshot
 from mrpvm.preview import preview
+from mrpvm.values import SkillOffer
 
 logger = logging.getLogger(__name__)
 
@@ -31,16 +32,6 @@ INSTRUCTIONS = (
 NONE = "none"
 
 
-class SkillChoiceRecord(TypedDict):
-    """A choice as data; `skill` is the chosen one's name."""
-
-    offered: list[str]
-    leftOutCount: int
-    skill: str | None
-    reason: str
-    problem: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillChoice:
     """What was offered, which skill was chosen, None for none, and why; `problem` says why a reply did not count."""
@@ -51,15 +42,16 @@ class SkillChoice:
     reason: str = ""
     problem: str = ""
 
-    def as_record(self) -> SkillChoiceRecord:
-        """Return the choice as the trace tells it."""
-        return {
-            "offered": list(self.offered),
-            "leftOutCount": self.left_out_count,
-            "skill": self.skill.skill_name if self.skill else None,
-            "reason": self.reason,
-            "problem": self.problem,
-        }
+    @property
+    def offer(self) -> SkillOffer:
+        """Return the choice as the trace of its turn has it, with the chosen skill's name alone."""
+        return SkillOffer(
+            offered=self.offered,
+            left_out_count=self.left_out_count,
+            skill=self.skill.skill_name if self.skill else None,
+            reason=self.reason,
+            problem=self.problem,
+        )
 
 
 def offered_skills(snapshot: SkillSnapshot) -> list[SkillEntry]:

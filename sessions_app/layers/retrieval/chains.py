@@ -111,7 +111,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         rows = cursor.fetchall()
     place = {layer: number for number, layer in enumerate(chain)}
     changes: list[_Change] = []
-    layers = dict.fromkeys(chain, _SealedLayer())
+    layers = dict.fromkeys(chain, _ReadLayer())
     packings: list[tuple[str, Packing]] = []
     marks = Marks()
     for kind, layer, word, number, count, is_said, version, is_guiding in rows:
@@ -122,7 +122,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         elif kind == "marks":
             marks = Marks(unit=number, hiding=count, layer=layer)
         else:
-            layers[layer] = _SealedLayer(word, count, bool(is_said), version, number, bool(is_guiding))
+            layers[layer] = _ReadLayer(word, count, bool(is_said), version, number, bool(is_guiding))
     if below and layers[chain[known]].sealed_at != below.sealed_at:
         # The cached layer was never committed, and its key now belongs to another layer.
         _remembered.forget(chain[known])
@@ -130,30 +130,30 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     hidden = _hidden(chain, below.hidden if below else Hidden(), changes, layers)
     shown = tuple(layer for layer in chain if layers[layer].unit_count > len(hidden.of(layer)))
     return ResolvedChain(
-        hidden,
-        shown,
-        frozenset(layer for layer in shown if layers[layer].is_said),
-        tuple(
+        hidden=hidden,
+        shown=shown,
+        conversations=frozenset(layer for layer in shown if layers[layer].is_said),
+        packings=tuple(
             packing
             for version, packing in packings
             if packing.layer in shown and version == packing_version(layers[packing.layer].version)
         ),
-        {layer: moved for layer in shown if (moved := layers[layer].postings_layer)},
-        any(layers[layer].version != indexing.INDEX_VERSION for layer in shown),
-        tuple(layer for layer in shown if layers[layer].is_guiding),
-        marks,
+        moved={layer: moved for layer in shown if (moved := layers[layer].postings_layer)},
+        is_outdated=any(layers[layer].version != indexing.INDEX_VERSION for layer in shown),
+        guiding=tuple(layer for layer in shown if layers[layer].is_guiding),
+        marks=marks,
     )
 
 
 def _hidden(
-    chain: Sequence[int], below: Hidden, changes: Collection["_Change"], layers: Mapping[int, "_SealedLayer"]
+    chain: Sequence[int], below: Hidden, changes: Collection["_Change"], layers: Mapping[int, "_ReadLayer"]
 ) -> Hidden:
     """Return what the chain hides; what its sealed part does is remembered if something of it was read."""
     sealed_from = len(chain) - len(list(takewhile(lambda layer: layers[layer].sealed_at, reversed(chain))))
     sealed = [change for change in changes if change.place >= sealed_from]
     if sealed:
         below = below.changed(sealed)
-        _remembered.keep(chain[sealed_from], _Sealed(layers[chain[sealed_from]].sealed_at, below))
+        _remembered.keep(chain[sealed_from], _SealedChain(layers[chain[sealed_from]].sealed_at, below))
     own = [change for change in changes if change.place < sealed_from]
     return below.changed(own) if own else below
 
@@ -168,10 +168,11 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _SealedLayer:
-    """When a layer was sealed, as the database writes it, how many units are its own, and whether any was said.
+class _ReadLayer:
+    """A layer as it was read; `sealed_at` is as the database writes it, empty for an unsealed one.
 
-    And which version indexed them, where their postings lie if not under the layer's key, and whether any is guidance.
+    `is_said` and `is_guiding` tell whether any of its own units was said, or is guidance; `version` has indexed them,
+    and their postings lie under the key `postings_layer`, if not under the layer's own.
     """
 
     sealed_at: str = ""
@@ -183,7 +184,7 @@ class _SealedLayer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sealed:
+class _SealedChain:
     """What is hidden from a sealed layer down, and when that was sealed."""
 
     sealed_at: str
@@ -200,10 +201,10 @@ class _Remembered:
     def __init__(self, max_keys: int = _KEYS_REMEMBERED) -> None:
         self._max_keys = max_keys
         self._lock = Lock()
-        self._found: OrderedDict[int, _Sealed] = OrderedDict()
+        self._found: OrderedDict[int, _SealedChain] = OrderedDict()
         self._key_count = 0
 
-    def highest(self, chain: Sequence[int]) -> tuple[int, _Sealed | None]:
+    def highest(self, chain: Sequence[int]) -> tuple[int, _SealedChain | None]:
         """Return the highest layer of a chain that is remembered, by its place; the chain's length without one."""
         with self._lock:
             for place, layer in enumerate(chain):
@@ -212,7 +213,7 @@ class _Remembered:
                     return place, sealed
         return len(chain), None
 
-    def keep(self, layer: int, sealed: _Sealed) -> None:
+    def keep(self, layer: int, sealed: _SealedChain) -> None:
         with self._lock:
             self._drop(layer)
             self._found[layer] = sealed

@@ -76,13 +76,13 @@ class EffectiveView:
         """Return the view from one layer down; one query."""
         resolved = resolve_chain(layer.chain)
         return cls(
-            tuple(layer.chain),
-            layer.evidence_count,
-            layer.term_count,
-            resolved.hidden,
-            resolved.shown,
-            resolved.conversations,
-            resolved.packings,
+            chain=tuple(layer.chain),
+            evidence_count=layer.evidence_count,
+            term_count=layer.term_count,
+            hidden=resolved.hidden,
+            shown=resolved.shown,
+            conversations=resolved.conversations,
+            packings=resolved.packings,
             moved=resolved.moved,
             is_outdated=resolved.is_outdated,
             guiding=resolved.guiding,
