@@ -1,24 +1,20 @@
 """Model calls of a turn's preparation, within the limits of the turn."""
 
 import functools
-import time
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 from threading import Event
 
 from mrpvm.errors import BudgetExceeded, ModelTimeout, TurnCancelled, TurnInterrupted
-from mrpvm.llm.port import CallScope, Prompt, Reply
+from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import ModelExchange, Recorder
 from mrpvm.values import HistoryMessage
 from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.plugin_threads import workers
+from sessions_app.plugin_threads import on_plugin_thread
 from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.machine import machine, turn_limits
 
 KEPT_CALLS = 3
 """Model calls kept for the turn itself, to detect, solve and validate; preparation works without a model."""
-_LOOK_SECONDS = 0.1
 
 
 class TurnPreparationModel:
@@ -67,15 +63,12 @@ class TurnPreparationModel:
         message = HistoryMessage(role="user", content=text)
         prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(message,))
         call = functools.partial(model_source(self._config).bind(scope).call, prompt)
-        returned: SimpleQueue[Future[Reply]] = SimpleQueue()
-        give_up = workers.submit(call, returned.put)
         try:
-            return self._returned(returned, time.monotonic() + timeout_ms / 1000).text
-        except BaseException:
-            stop.set()
-            give_up()
-            raise
+            return on_plugin_thread(timeout_ms, call, self._patience).text
+        except TimeoutError:
+            raise ModelTimeout("The model did not answer in time.") from None
         finally:
+            stop.set()
             self.exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
 
     def raise_if_ended(self) -> None:
@@ -83,18 +76,11 @@ class TurnPreparationModel:
         if self._ended is not None:
             raise self._ended
 
-    def _returned(self, returned: "SimpleQueue[Future[Reply]]", deadline: float) -> Reply:
-        while True:
-            try:
-                return returned.get(timeout=_LOOK_SECONDS).result()
-            except Empty:
-                self._look()
-            if time.monotonic() >= deadline:
-                raise ModelTimeout("The model did not answer in time.")
-
-    def _look(self) -> None:
+    def _patience(self) -> float:
+        """Return the milliseconds that the turn has left, or note and raise that it must end."""
         try:
             self._watch.look()
         except (TurnCancelled, TurnInterrupted) as error:
             self._ended = error
             raise
+        return self._limits.request_timeout_ms - self.spent_ms
