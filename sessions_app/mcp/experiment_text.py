@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from sessions_app.experiments.replays.replay import ReplayResult
-from sessions_app.experiments.trials.documents import document_of
+from sessions_app.experiments.suites.documents import document_of
 from sessions_app.mcp.texts import line, milliseconds, moment
 from sessions_app.models import Experiment, Suite, SuiteRun, TestResult, Trial
 from sessions_app.queries.experiments import experiments, suites

@@ -8,8 +8,9 @@ from pydantic import ConfigDict, Field, with_config
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation
 from sessions_app.experiments.replays import replay
 from sessions_app.experiments.running.experiments import start_diagnosis, start_trials
+from sessions_app.experiments.suites.documents import target_of
 from sessions_app.experiments.suites.suites import start_run
-from sessions_app.experiments.trials.documents import ChangesDocument, changes_of, target_of
+from sessions_app.experiments.trials.documents import ChangesDocument, changes_of
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.experiment_text import experiment_text, listed_suite_line, replay_text, suite_text
 from sessions_app.mcp.reading import Offset, SessionId, TurnId

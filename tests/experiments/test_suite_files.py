@@ -16,11 +16,12 @@ from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.actions.experiments.suites import add_test
 from sessions_app.experiments.suites import suite_files
+from sessions_app.experiments.suites.documents import expected_document, expected_of
 from sessions_app.experiments.suites.expected import Expected
 from sessions_app.experiments.suites.suite_files import import_suite, read_suite, suite_text, yaml_of
 from sessions_app.experiments.suites.suites import kept_turn
 from sessions_app.experiments.trials.changes import Changes
-from sessions_app.experiments.trials.documents import changes_of, choices_of, expected_document, expected_of
+from sessions_app.experiments.trials.documents import changes_of, choices_of
 from sessions_app.models import AuditEntry, KnowledgeBase, Suite, TestCase
 from tests.experiments.conftest import ANNA, GATE_A, Talk
 from tests.experiments.test_suites import WHICH, asks

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.actions.knowledge.bases import ensure_default_base
-from sessions_app.experiments.trials.documents import fields_given
+from sessions_app.experiments.suites.documents import fields_given
 from sessions_app.models import Experiment, Message, Project, Suite
 from tests.mcp.conftest import Agent
 

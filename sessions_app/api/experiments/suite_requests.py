@@ -6,7 +6,8 @@ from sessions_app.api.experiments.requests import ModelFields, TestChoices, Wait
 from sessions_app.api.shell.fields import JSONText, Truth, WholeNumber
 from sessions_app.api.shell.requests import Coded
 from sessions_app.api.shell.shapes import request_of
-from sessions_app.experiments.trials.documents import REVISION_MAX, ExpectDocument, TargetDocument
+from sessions_app.experiments.suites.documents import ExpectDocument, TargetDocument
+from sessions_app.experiments.trials.documents import REVISION_MAX
 
 ExpectRequest = request_of("ExpectRequest", ExpectDocument)
 

@@ -6,7 +6,8 @@ from typing import Annotated, NotRequired, TypedDict
 from mrpvm.errors import ErrorRecord
 from sessions_app.api.experiments.responses import STATUSES, TrialObject
 from sessions_app.api.shell.responses import PageObject
-from sessions_app.experiments.trials.documents import ChoicesDocument, ExpectDocument, TargetDocument
+from sessions_app.experiments.suites.documents import ExpectDocument, TargetDocument
+from sessions_app.experiments.trials.documents import ChoicesDocument
 from sessions_app.field_notes import OneOf
 
 

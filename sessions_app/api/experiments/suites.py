@@ -39,10 +39,7 @@ from sessions_app.api.experiments.suite_responses import (
 from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import PageQuery, SeveralTurns
 from sessions_app.api.turns.listing import turns_meant
-from sessions_app.experiments.suites.questions import Target
-from sessions_app.experiments.suites.suite_files import exported_suite, import_suite
-from sessions_app.experiments.suites.suites import check_test, keep_turns, start_base_tests, start_run
-from sessions_app.experiments.trials.documents import (
+from sessions_app.experiments.suites.documents import (
     document_of,
     fields_given,
     fields_of,
@@ -50,6 +47,9 @@ from sessions_app.experiments.trials.documents import (
     target_for,
     target_of,
 )
+from sessions_app.experiments.suites.questions import Target
+from sessions_app.experiments.suites.suite_files import exported_suite, import_suite
+from sessions_app.experiments.suites.suites import check_test, keep_turns, start_base_tests, start_run
 from sessions_app.models import Suite, SuiteRun, TestCase
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_base

@@ -15,7 +15,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.chat_sessions import SESSION_HEADER, explicit_history, talking_session
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, explicit_history, session_of_request
 from sessions_app.api.turns.completion import completion
 from sessions_app.api.turns.live_answer import LiveAnswer
 from sessions_app.api.turns.sse import Feed
@@ -65,7 +65,7 @@ class ChatCompletions(ApiView):
     def _placed(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
         """Return the session, and the call that says what it continues from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
-        resolved = talking_session(self.project, body, header, call.remembered_choices, call.base)
+        resolved = session_of_request(self.project, body, header, call.remembered_choices, call.base)
         self.session_id = resolved.session.session_id
         notes = {"session": resolved.how, "warnings": list(resolved.warnings)} if resolved.warnings else None
         return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)

@@ -20,9 +20,11 @@ from sessions_app.queries.sessions.lookups import known_session, session_referen
 SESSION_HEADER = "X-Session-Id"
 NAME_CHARS = 128
 _NO_ID = {"", "null", "undefined"}
+_HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")
+"""The names of an explicit history, the one that counts first."""
 
 
-def chat_session(
+def named_or_new_session(
     project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
@@ -57,7 +59,7 @@ def chat_session(
         return RecognisedSession(session=session_reference(project, session_id), how="named")
 
 
-def talking_session(
+def session_of_request(
     project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
@@ -67,12 +69,12 @@ def talking_session(
     """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
 
     Raises:
-        whatever `continued_session` and `chat_session` raise.
+        whatever `continued_session` and `named_or_new_session` raise.
     """
     previous = usable_id(body.get("previous_response_id"))
     if previous is not None:
         return continued_session(project, previous, body.get("session_id") or header_id)
-    found = chat_session(project, body, header_id, choices, base)
+    found = named_or_new_session(project, body, header_id, choices, base)
     # The client cannot know that a session under its own name has expired.
     return resume(found) if found.session.is_client_named else found
 
@@ -111,9 +113,6 @@ def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | N
     """
     histories = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
     return next((history for history in histories if history), histories[0] if histories else None)
-
-
-_HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")
 
 
 def check_client_name(name: str) -> None:

@@ -20,14 +20,9 @@ from sessions_app.actions.experiments.suites import (
     record_suite_export,
     remove_test,
 )
+from sessions_app.experiments.suites.documents import ExpectDocument, TestDocument, document_of, fields_given
 from sessions_app.experiments.suites.suites import check_test
-from sessions_app.experiments.trials.documents import (
-    ChoicesDocument,
-    ExpectDocument,
-    TestDocument,
-    document_of,
-    fields_given,
-)
+from sessions_app.experiments.trials.documents import ChoicesDocument
 from sessions_app.models import Project, Suite
 from sessions_app.queries.experiments.suites import suite_named, tests_of
 from sessions_app.queries.knowledge.bases import knowledge_bases

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author
+from sessions_app.experiments.suites.documents import target_of
 from sessions_app.experiments.suites.junit import junit_text, why_not
 from sessions_app.experiments.suites.suite_files import exported_suite, import_suite
 from sessions_app.experiments.suites.suites import run_now
-from sessions_app.experiments.trials.documents import target_of
 from sessions_app.models import Project, Suite, TestResult
 from sessions_app.queries.experiments.suites import difference, earlier_run, outcome_counts, results, suite_named
 from sessions_app.queries.experiments.suites import suite as suite_of

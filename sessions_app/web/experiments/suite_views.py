@@ -20,11 +20,11 @@ from sessions_app.actions.experiments.suites import (
     remove_test,
     rename_suite,
 )
+from sessions_app.experiments.suites.documents import fields_of
 from sessions_app.experiments.suites.questions import Target
 from sessions_app.experiments.suites.suite_files import FILE_CHARS, exported_suite, import_suite
 from sessions_app.experiments.suites.suites import check_test, estimate_tests, kept_turn, start_base_tests, start_run
 from sessions_app.experiments.trials.changes import Changes
-from sessions_app.experiments.trials.documents import fields_of
 from sessions_app.experiments.trials.live import Estimate
 from sessions_app.language_model import is_configured
 from sessions_app.models import KnowledgeBase, Suite, TestCase, TurnRating
