@@ -11,10 +11,13 @@ from selectolax.lexbor import LexborNode
 
 from mrpvm.learning import untried, utility
 from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
+from tests.layers.units import make_unit
 from tests.web.page_scene import (
     add_turns,
     check_html,
@@ -128,6 +131,13 @@ def test_the_state_before_and_after_a_turn_is_compared(live_project: Project) ->
     assert before == "Motors, revision 1 changed between the turns"
     assert after == "Motors, revision 1"
     assert rows["Units of the session"] == ["1", "1", "3 changed by this turn"]
+
+
+def test_an_unsaved_draft_is_told_with_what_it_shows(live_project: Project) -> None:
+    session = create_session(live_project)
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
+    rows = state_rows(get(member_client(live_project), talk(session, "My dog is called Rex."), "turn-state"))
+    assert rows["Draft"] == ["unsaved changes: 1 source, 1 unit in sight"] * 2
 
 
 def test_a_failed_turn_changes_no_state(live_project: Project) -> None:

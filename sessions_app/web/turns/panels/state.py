@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.preview import counted
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.sessions.pages import known_units
 from sessions_app.queries.turns.registry import own_unit_events
@@ -114,7 +115,8 @@ def _draft(facts: Mapping[str, Any]) -> str:
     """Return the unsaved changes in words, with the numbers of sources and units that the session sees with them."""
     if not facts.get("dirty"):
         return "nothing unsaved"
-    return f"unsaved changes: {facts.get('source_count', 0)} sources, {facts.get('unit_count', 0)} units in sight"
+    sources, units = counted(facts.get("source_count", 0), "source"), counted(facts.get("unit_count", 0), "unit")
+    return f"unsaved changes: {sources}, {units} in sight"
 
 
 def _changes(turn: ExplainabilityTurn, events: Iterable[UnitEvent]) -> list[tuple[str, str, str]]:
