@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
 from mrpvm.knowledge.units import text_byte_count
 from sessions_app.layers.units import Totals, delete_units
@@ -27,7 +28,8 @@ def erase_units(keys: Collection[int]) -> int:
 
     Equal units must be given together: no duplicate is shown in the place of an erased unit.
 
-    Effects: unit rows with everything that hangs on them; the counts of each layer that shows them; packed postings.
+    Effects: unit rows with everything that hangs on them; the counts of each layer that shows them; packed postings;
+    `erased_at` of the layers that held them.
     """
     units = {unit.pk: unit for unit in LayerUnit.objects.filter(pk__in=keys)}
     if not units:
@@ -52,6 +54,7 @@ def erase_units(keys: Collection[int]) -> int:
             unit_count=F("unit_count") - len(of_source),
             text_byte_count=F("text_byte_count") - sum(text_byte_count(unit.to_value()) for unit in of_source),
         )
+    KnowledgeLayer.objects.filter(pk__in=own).update(erased_at=timezone.now())
     PackedLayer.objects.filter(layer_id__in=own).delete()
     delete_units(list(units))
     move_seals({*own, *chains})

@@ -531,6 +531,14 @@ class Migration(migrations.Migration):
                     "sealed_at",
                     models.DateTimeField(blank=True, help_text="Empty while the layer can change.", null=True),
                 ),
+                (
+                    "erased_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="When an act of forgetting last deleted units of the layer; empty: never.",
+                        null=True,
+                    ),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "worked_at",

@@ -322,6 +322,50 @@ def test_another_project_keeps_its_own(project: Project, told: Session) -> None:
         start_plan(foreign.project, Subject(kind="session", session_id=told.session_id), ANNA)
 
 
+class TestDifferentReplay:
+    """A replay that differs names an act of forgetting only if the act deleted something that the turn searched."""
+
+    @pytest.fixture
+    def base(self, project: Project) -> KnowledgeBase:
+        base = create_base(project, "Pumps")
+        add(now(base), source("pumps", "The pump b2 needs 5 bars", "Quokkas live on an island"))
+        return base
+
+    @pytest.fixture
+    def asked(self, project: Project, base: KnowledgeBase) -> ExplainabilityTurn:
+        """Return a turn over the base whose replay has another answer than is stored."""
+        session = create_session(project)
+        mount_base(session, now(base), reason="load-api")
+        turn = say(session, "How many bars does pump b2 need?")
+        turn.messages.filter(role="assistant").update(content="None.")
+        return turn
+
+    def test_what_other_turns_saw_is_not_named(
+        self, project: Project, told: Session, asked: ExplainabilityTurn
+    ) -> None:
+        forgotten(project, Subject(kind="message", session_id=told.session_id, sequence=3))
+        found = replay(stored(asked)).divergence
+        assert found is not None
+        assert (found.difference.part, found.reason) == ("answer", "unexplained")
+
+    def test_a_unit_of_what_it_searched_is_named(
+        self, project: Project, base: KnowledgeBase, asked: ExplainabilityTurn
+    ) -> None:
+        unit = Subject(kind="unit", kb_id=base.kb_id, unit_id="pumps::Quokkas live on an island")
+        act = forgotten(project, unit)
+        assert stored(asked).payloads_removed_at is None
+        refused = refusal_of(asked)
+        assert refused is not None
+        assert refused.details == {"missing": "forgotten", "since": act.began_at.isoformat()}
+
+    def test_what_was_forgotten_before_the_turn_is_not_named(
+        self, project: Project, base: KnowledgeBase, request: pytest.FixtureRequest
+    ) -> None:
+        forgotten(project, Subject(kind="unit", kb_id=base.kb_id, unit_id="pumps::Quokkas live on an island"))
+        asked: ExplainabilityTurn = request.getfixturevalue("asked")
+        assert replay(stored(asked)).result == "diverged"
+
+
 @pytest.mark.parametrize("step", [2, 9, 25, 60])
 def test_what_is_broken_off_is_finished_by_the_sweeper(
     project: Project, told: Session, step: int, monkeypatch: pytest.MonkeyPatch

@@ -44,7 +44,7 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
     fields = (
         "kind", "parent", "depth", "ancestry", "lists", "unit_count", "evidence_count", "term_count", "source_count",
         "own_unit_count", "own_source_count", "removed_unit_count", "index_version", "postings_layer", "index",
-        "sealed_at", "created_at", "worked_at",
+        "sealed_at", "erased_at", "created_at", "worked_at",
     )  # fmt: skip
 
     @admin.display(description="parent")

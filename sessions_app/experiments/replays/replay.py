@@ -87,8 +87,11 @@ def _of_machine(turn: ExplainabilityTurn, *, live_plugins: bool) -> Divergence |
     difference = _difference(recorded, rerun_unchanged(recorded, live_plugins=live_plugins))
     if difference is None:
         return None
+    since = forgotten_since(turn, recorded.knowledge.chain)
+    if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
+        raise forgotten(since)
     payloads = (item.text for item in recorded.payloads.values())
-    _check_whole(turn, (recorded.message, json.dumps(recorded.records), *payloads))
+    _check_no_secrets(turn, (recorded.message, json.dumps(recorded.records), *payloads))
     return _explained(recorded, difference, live_plugins=live_plugins)
 
 
@@ -97,24 +100,18 @@ def _of_command(turn: ExplainabilityTurn) -> Divergence | None:
     difference = recorded.difference()
     if difference is None:
         return None
-    _check_whole(turn, (turn.user_message, json.dumps(recorded.payload)))
+    _check_no_secrets(turn, (turn.user_message, json.dumps(recorded.payload)))
     return _of_other_product(recorded.conditions, difference) or _because(
         difference, "unexplained", "Versions are the same: a tool or a setting outside of the session."
     )
 
 
-def _check_whole(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
-    """Refuse a turn whose replay differs because something that it was told was removed since.
-
-    Args:
-        texts: what the turn read and wrote.
+def _check_no_secrets(turn: ExplainabilityTurn, texts: Iterable[str]) -> None:
+    """Refuse a turn whose replay differs where secrets were redacted in what it read and wrote.
 
     Raises:
-        NotReplayable: something was forgotten since, or secrets were redacted.
+        NotReplayable: a text holds the mark of a redacted secret.
     """
-    since = forgotten_since(turn)
-    if since is not None:  # rarer words weigh more: what is gone changes the scores of what is left
-        raise forgotten(since)
     if any(REDACTED in text for text in texts):
         raise NotReplayable(
             "Secrets were redacted in what this turn was told, and what is left is read differently. It cannot be run"

@@ -95,6 +95,9 @@ class KnowledgeLayer(models.Model):
         default=0, help_text="Units of layers below that this layer removes."
     )
     sealed_at = models.DateTimeField(null=True, blank=True, help_text="Empty while the layer can change.")
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="When an act of forgetting last deleted units of the layer; empty: never."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     worked_at = models.DateTimeField(
         default=timezone.now,

@@ -31,7 +31,7 @@ from sessions_app.experiments.trials.live import Estimate
 from sessions_app.language_model import is_configured
 from sessions_app.models import Experiment, ExplainabilityTurn
 from sessions_app.queries.experiments import experiments
-from sessions_app.queries.experiments.forgetting.acts import forgotten_since
+from sessions_app.queries.experiments.forgetting.acts import last_act_began_at
 from sessions_app.queries.knowledge.bases import knowledge_base, offered_bases
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
@@ -259,7 +259,8 @@ def _known_replay(turn_pk: int, *removals: object) -> ReplayResult:
 def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
     """Return a cache key that changes when content of the turn is removed: a replay may then be impossible."""
     removed_count = turn.session.removed_message_count
-    return (turn.request_id, turn.payloads_removed_at, turn.exchanges_removed_at, removed_count, forgotten_since(turn))
+    last_act = last_act_began_at(turn.session.project)
+    return (turn.request_id, turn.payloads_removed_at, turn.exchanges_removed_at, removed_count, last_act)
 
 
 @form_of("turn-try", "session_id", "request_id")

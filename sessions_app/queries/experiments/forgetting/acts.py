@@ -1,9 +1,12 @@
 """Acts of forgetting, and their effects on turns."""
 
+from collections.abc import Collection
 from datetime import datetime
 
+from django.db.models import Min, QuerySet
+
 from mrpvm.errors import NotFound
-from sessions_app.models import ExplainabilityTurn, Forgetting, Project
+from sessions_app.models import ExplainabilityTurn, Forgetting, KnowledgeLayer, Project
 from sessions_app.queries.paging import Page, number, page
 
 
@@ -35,7 +38,20 @@ def took_payloads(turn: ExplainabilityTurn) -> bool:
     return removed_at is not None and Forgetting.objects.filter(began_at=removed_at).exists()
 
 
-def forgotten_since(turn: ExplainabilityTurn) -> datetime | None:
-    """Return the time of the project's first act of forgetting after the turn, or None."""
-    later = Forgetting.objects.filter(project_id=turn.session.project_id, began_at__gte=turn.created_at)
-    return later.order_by("began_at").values_list("began_at", flat=True).first()
+def last_act_began_at(project: Project) -> datetime | None:
+    """Return when the project's last act of forgetting began to remove something, or None."""
+    return _begun(project).values_list("began_at", flat=True).first()
+
+
+def forgotten_since(turn: ExplainabilityTurn, layers: Collection[int]) -> datetime | None:
+    """Return when an act of forgetting began that deleted units of these layers after the turn began, or None."""
+    erased = KnowledgeLayer.objects.filter(pk__in=layers, erased_at__gte=turn.created_at)
+    erased_at = erased.aggregate(first=Min("erased_at"))["first"]
+    if erased_at is None:
+        return None
+    acts = _begun(turn.session.project).filter(began_at__lte=erased_at)
+    return acts.values_list("began_at", flat=True).first() or erased_at  # a bundle brings layers without the acts
+
+
+def _begun(project: Project) -> "QuerySet[Forgetting]":
+    return Forgetting.objects.filter(project=project, began_at__isnull=False).order_by("-began_at")
