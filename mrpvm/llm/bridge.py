@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 10_000
-"""Waits between attempts double from the first to the longest."""
+"""Waits between attempts double from the first to the longest. If a provider demands a longer one, the call fails."""
 LAST_WORDS_MS = 250
 """A call ends this long before its plugin is given up, so that the plugin can still say why."""
 _POLL_MS = 50
@@ -177,7 +177,8 @@ class _BoundModel:
                 if failed.is_loading:  # not an attempt: the request was not read
                     self._wait(FIRST_WAIT_MS, failed.error)
                     continue
-                if not failed.is_transient or transient_count == self._endpoint.config.max_retries:
+                is_last = transient_count == self._endpoint.config.max_retries
+                if not failed.is_transient or is_last or failed.retry_after_ms > LONGEST_WAIT_MS:
                     raise failed.error from None
                 self._wait(max(FIRST_WAIT_MS * 2**transient_count, failed.retry_after_ms), failed.error)
                 transient_count += 1

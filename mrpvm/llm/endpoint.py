@@ -5,6 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from math import ceil
 from typing import Any, Literal
 
 from mrpvm.errors import ModelFailed, ModelTimeout
@@ -20,7 +23,9 @@ LISTING_TIMEOUT_MS = 3_000
 LISTING_KEPT_MS = 60_000
 """How long a list of models is taken for current."""
 _REASON_CHARS = 300
-_TRANSIENT = (408, 429)
+_RATE_LIMITED = 429
+_TRANSIENT = (408, _RATE_LIMITED)
+_LONGEST_ASKED_MS = 366 * 24 * 3_600_000
 _OPTIONAL = (
     "temperature", "max_tokens", "stop", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity",
     "text", "previous_response_id",
@@ -170,18 +175,23 @@ class Endpoint:
     def _refusal(self, error: Any, body: Mapping[str, Any]) -> AttemptFailed:
         status = int(error.status_code)
         kind = ModelTimeout if status in (408, 504) else ModelFailed
+        retry_after_ms = _retry_after_ms(error.response.headers.get("retry-after"))
         followed = str(body.get(FOLLOWED) or "")
         reason = self._reason(error)
         if followed:
             reason = reason.replace(followed, stand_in(followed))
-        failed = kind(f"The model's provider answered {status}: {reason}", details={"status": status})
+        said, details = f"The model's provider answered {status}", {"status": status}
+        if status == _RATE_LIMITED and retry_after_ms:
+            said += f" (rate limited until {_now() + timedelta(milliseconds=retry_after_ms):%Y-%m-%d %H:%M:%S} UTC)"
+            details["retry_after_seconds"] = ceil(retry_after_ms / 1000)
+        failed = kind(f"{said}: {reason}", details=details)
         named = _named_parameter(error) if status == 400 else ""
         lost = bool(followed) and (error.code == _UNKNOWN_RESPONSE or followed in str(error.body))
         return AttemptFailed(
             failed,
             is_transient=status in _TRANSIENT,
             status=status,
-            retry_after_ms=_retry_after_ms(error.response.headers.get("retry-after")),
+            retry_after_ms=retry_after_ms,
             refused=named if named in _OPTIONAL and named in body and not lost else None,
             lost_thread=lost,
             is_loading=status == 503 and reason == _LOADING,
@@ -228,5 +238,19 @@ def _named_parameter(error: Any) -> str:
 
 
 def _retry_after_ms(header: str | None) -> int:
-    """Return the wait a provider asks for in seconds; a date is not looked at."""
-    return int(header) * 1000 if header and header.isascii() and header.isdigit() else 0
+    """Return the wait that a provider asks for, in seconds or as a date; 0 for what is neither, or is past."""
+    if header is None:
+        return 0
+    try:
+        wait_ms = float(header) * 1000 if header[:1].isdigit() else _until(parsedate_to_datetime(header))
+    except ValueError:
+        return 0
+    return ceil(max(0, min(wait_ms, _LONGEST_ASKED_MS)))
+
+
+def _until(moment: datetime) -> float:
+    return (moment.astimezone(UTC) - _now()) / timedelta(milliseconds=1)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -136,6 +136,14 @@ def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
     assert editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast").status_code == 200
 
 
+def test_a_client_is_told_when_a_provider_takes_requests_again(provider: Provider, editor: Caller) -> None:
+    session_id = told(editor)
+    provider.otherwise = acting(refuse(429, "slow down", retry_after="3600"))
+    failed = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
+    assert (failed.status_code, failed.headers["Retry-After"]) == (502, "3600")
+    assert "(rate limited until 20" in failed.json()["error"]["message"]
+
+
 def test_another_solver_stands_in_for_a_provider_in_trouble(provider: Provider, editor: Caller) -> None:
     session_id = told(editor)
     Session.objects.filter(session_id=session_id).update(preferred_goal_solver_plugin="gs-llm-fast")

@@ -6,6 +6,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -204,10 +206,36 @@ def test_a_call_without_an_answer_is_a_line_of_the_log(
     assert caplog.messages == [f"{told} 429: slow down", f"{told} 401: Wrong: [REDACTED]"]
 
 
-def test_a_provider_may_ask_for_more_patience_but_not_for_any(bench: Callable[..., Bench]) -> None:
-    made = bench(refuse(429, retry_after="4"), refuse(429, retry_after="3600"), say("Yes."))
+def test_a_provider_may_ask_for_more_patience(bench: Callable[..., Bench]) -> None:
+    made = bench(refuse(429, retry_after="4"), refuse(429, retry_after="10"), say("Yes."))
     assert made.ask().text == "Yes."
     assert round(sum(made.waited), 2) == 14.0
+
+
+@pytest.mark.parametrize(
+    "asked", ["3600", "3599.5", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)]
+)
+def test_a_wait_beyond_the_longest_is_not_begun(bench: Callable[..., Bench], asked: str) -> None:
+    """The error says until when; asking again before that could only be refused."""
+    made = bench(refuse(429, "slow down", retry_after=asked), say("Too early."))
+    with pytest.raises(ModelFailed, match=r"answered 429 \(rate limited until .*\): slow down") as failed:
+        made.ask()
+    assert (made.waited, len(made.provider.asked)) == ([], 1)
+    wait = failed.value.details["retry_after_seconds"]
+    assert 3_500 < wait <= 3_600
+    until = datetime.strptime(failed.value.message.split("until ")[1][:23], "%Y-%m-%d %H:%M:%S %Z")
+    assert abs(until - datetime.now(UTC).replace(tzinfo=None) - timedelta(seconds=wait)) < timedelta(seconds=60)
+
+
+@pytest.mark.parametrize("asked", ["soon", "-3600", "", "²", "Fri, 31 Dec 1999 23:59:59 GMT", "nan", "1e999"])
+def test_a_wait_that_cannot_be_read_is_not_one(bench: Callable[..., Bench], asked: str) -> None:
+    made = bench(refuse(429, retry_after=asked), say("Yes."))
+    if asked == "1e999":
+        with pytest.raises(ModelFailed, match="rate limited until"):
+            made.ask()
+    else:
+        assert made.ask().text == "Yes."
+        assert round(sum(made.waited), 2) == 1.0
 
 
 def test_no_wait_outlasts_the_plugin(bench: Callable[..., Bench]) -> None:
