@@ -306,6 +306,7 @@ OTP_TOTP_ISSUER = "mrpvm"  # the name that apps show
 # Who somebody is may be said by a proxy, in a header that is believed from these addresses alone.
 MRPVM_PROXY_USER_HEADER = ENVIRONMENT.text("MRPVM_PROXY_USER_HEADER")  # off by default
 MRPVM_PROXY_ADDRESSES = ENVIRONMENT.networks("MRPVM_PROXY_ADDRESSES")
+MRPVM_PROXY_SUPERUSERS = ENVIRONMENT.flag("MRPVM_PROXY_SUPERUSERS", default=False)
 if MRPVM_PROXY_USER_HEADER and not re.fullmatch(r"[A-Za-z0-9-]+", MRPVM_PROXY_USER_HEADER):
     ENVIRONMENT.refuse("MRPVM_PROXY_USER_HEADER", "the name of a header such as X-Forwarded-User")
 if MRPVM_PROXY_USER_HEADER:

@@ -82,6 +82,23 @@ async def test_a_disabled_user_stays_outside() -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_superuser_logs_in_otherwise_unless_a_setting_says_so(settings: Settings) -> None:
+    """A name at the proxy is often free to choose, and the first superuser's is known."""
+    root = await sync_to_async(User.objects.create_superuser)("admin")
+    assert await status(AsyncClient(), PROXY, X_Forwarded_User="admin") == 302
+    failed = await AuditEntry.objects.aget(kind=AuditKind.LOGIN_FAILED)
+    assert (failed.subject, failed.facts["reason"]) == ("user admin", "the proxy may not log in this user")
+    client = AsyncClient()
+    await client.aforce_login(root, "django.contrib.auth.backends.ModelBackend")
+    assert await status(client, PROXY, X_Forwarded_User="admin") != 302
+    settings.MRPVM_PROXY_SUPERUSERS = True
+    client = AsyncClient()
+    assert await status(client, PROXY, X_Forwarded_User="admin") != 302
+    settings.MRPVM_PROXY_SUPERUSERS = False
+    assert await status(client, PROXY, X_Forwarded_User="admin") == 302
+
+
+@pytest.mark.asyncio
 async def test_a_login_by_password_needs_no_proxy() -> None:
     client = AsyncClient()
     await client.aforce_login(

@@ -44,7 +44,10 @@ def _logged_out(user: User | None, **_: Any) -> None:
 
 
 def _login_failed(credentials: dict[str, Any], **_: Any) -> None:
-    record_failed_login(str(credentials.get("username") or "")[:150], "wrong name or password")
+    if "remote_user" in credentials:
+        record_failed_login(credentials["remote_user"], "the proxy may not log in this user")
+    else:
+        record_failed_login(str(credentials.get("username") or "")[:150], "wrong name or password")
 
 
 def _about_to_save(instance: User, update_fields: Any = None, **_: Any) -> None:
