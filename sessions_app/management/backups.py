@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import zipfile
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -87,14 +88,18 @@ def verified(file: Path) -> BackupManifest:
 def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
     """Replace the database and files by those of a backup; no process may serve the database meanwhile.
 
-    What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`.
+    What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`. A
+    folder of which the backup holds nothing is gone afterwards. If a step fails, the earlier ones are undone.
 
     Raises:
-        BackupError: it is damaged, of another database or of a newer version; nothing was changed.
+        BackupError: it is damaged, of another database or of a newer version, or it cannot be put in place; nothing was
+            changed.
     """
     manifest = verified(file)
     if manifest.database != connection.vendor:
         raise BackupError(f"{file} is a backup of {manifest.database}; this server uses {connection.vendor}.")
+    if _DATABASES[connection.vendor] not in manifest.checksums:
+        raise BackupError(f"{file} holds no database.")
     if not is_known_migration(manifest.latest_migration):
         raise BackupError(
             f"{file} was made by mrpvm {manifest.version} ({manifest.latest_migration}), which is newer than this one:"
@@ -109,11 +114,13 @@ def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManife
             names = [name for name in manifest.checksums if with_secret_key or name != _KEY_FILE]
             for name in names:
                 _extract(archive, name, Path(scratch) / name)
-            _put_database(Path(scratch) / _DATABASES[connection.vendor], stamp)
-            for folder in _FOLDERS:
-                _put(Path(scratch) / "files" / folder, data / folder, stamp)
-            if with_secret_key:
-                _put(Path(scratch) / _KEY_FILE, data / _KEY_FILE, stamp)
+            with ExitStack() as undo:
+                for folder in _FOLDERS:
+                    _put(Path(scratch) / "files" / folder, data / folder, stamp, undo)
+                if with_secret_key:
+                    _put(Path(scratch) / _KEY_FILE, data / _KEY_FILE, stamp, undo)
+                _put_database(Path(scratch) / _DATABASES[connection.vendor], stamp, undo)
+                undo.pop_all()
     except OSError as error:
         raise BackupError(f"the backup could not be put in place: {error}") from error
     return manifest
@@ -158,7 +165,7 @@ def _dump(target: Path) -> None:
     _run_postgresql("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
 
 
-def _put_database(source: Path, stamp: str) -> None:
+def _put_database(source: Path, stamp: str, undo: ExitStack) -> None:
     connections.close_all()
     if connection.vendor == "postgresql":
         _run_postgresql(
@@ -168,18 +175,29 @@ def _put_database(source: Path, stamp: str) -> None:
         return
     place = database_file()
     for ending in ("-wal", "-shm"):  # they belong to the database that goes, and move with it
-        beside = place.with_name(place.name + ending)
-        if beside.exists():
-            beside.replace(place.with_name(f"{place.name}.{stamp}{ending}"))
-    _put(source, place, stamp)
+        _move(place.with_name(place.name + ending), place.with_name(f"{place.name}.{stamp}{ending}"), undo)
+    _put(source, place, stamp, undo)
 
 
-def _put(source: Path, place: Path, stamp: str) -> None:
-    if not source.exists():
-        return
-    if place.exists():
-        place.replace(place.with_name(f"{place.name}.{stamp}"))
-    shutil.move(source, place)
+def _put(source: Path, place: Path, stamp: str, undo: ExitStack) -> None:
+    """Set aside what is in a place and put a file or folder there, if the backup holds it."""
+    _move(place, place.with_name(f"{place.name}.{stamp}"), undo)
+    if source.exists():
+        undo.callback(_remove, place)
+        shutil.move(source, place)
+
+
+def _move(path: Path, target: Path, undo: ExitStack) -> None:
+    if path.exists():
+        path.replace(target)
+        undo.callback(target.replace, path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _run_postgresql(program: str, *arguments: str) -> None:

@@ -1,5 +1,6 @@
 """A backup of a running server restores its conversations; restoring a damaged or newer one changes nothing."""
 
+import errno
 import hashlib
 import io
 import json
@@ -10,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -21,8 +23,9 @@ from pytest_django import Settings
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
+from sessions_app.management import backups
 from sessions_app.management.backups import BackupError, BackupManifest, verified
-from sessions_app.models import AuditEntry
+from sessions_app.models import AuditEntry, Project
 from tests.command_line import CommandRunner
 from tests.server import ServerProcess
 
@@ -82,6 +85,77 @@ def test_conversations_go_on_after_a_restore(
         assert again.api_key is None, "it is no first start"
         assert ask(again, key, "What is my dog called?", session_id)[1].startswith("My dog is called Rex.")
         again.stop()
+
+
+class TestFolders:
+    """A restore leaves the folders as the backup holds them, and as they were if it fails."""
+
+    ADDED = ("skills/added.md", "personas/added.md", "workspace/default/added.txt")
+
+    @pytest.fixture
+    def backup(self, commands: CommandRunner, tmp_path: Path, own_services: dict[str, str]) -> Path:
+        """Return a backup with one skill; skills, personas and a workspace were added since."""
+        commands.use(tmp_path, **own_services)
+        assert commands.run("migrate", "--verbosity", "0")[0] == 0
+        (tmp_path / "skills").mkdir()
+        (tmp_path / "skills" / "kept.md").write_text("A skill.")
+        assert commands.run("backup", str(tmp_path / "backup.zip"))[0] == 0
+        for name in self.ADDED:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("Later.")
+        return tmp_path / "backup.zip"
+
+    @staticmethod
+    def held(data: Path) -> dict[str, str]:
+        """Return the texts of the operator's files by their names, without what a restore set aside."""
+        files = [path for name in ("skills", "personas", "workspace") for path in (data / name).rglob("*.*")]
+        return {str(path.relative_to(data)): path.read_text() for path in files}
+
+    def test_what_the_backup_lacks_goes(self, commands: CommandRunner, tmp_path: Path, backup: Path) -> None:
+        code, output = commands.run("restore", str(backup))
+        assert code == 0, output
+        assert self.held(tmp_path) == {"skills/kept.md": "A skill."}
+        for name in self.ADDED:
+            folder, _, rest = name.partition("/")
+            (aside,) = tmp_path.glob(f"{folder}.*.before-restore")
+            assert (aside / rest).read_text() == "Later."
+
+    @pytest.mark.parametrize("failing", ["skills", "workspace", "database"])
+    def test_all_stays_if_it_fails_halfway(
+        self, commands: CommandRunner, tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+    ) -> None:
+        ensure_default_project()
+        before = self.held(tmp_path)
+        put = backups._put
+
+        def failed(source: Path, place: Path, *more: Any) -> None:
+            put(source, place, *more)
+            if place.name == {"database": "db.sqlite3"}.get(failing, failing):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        def no_program(*_: str) -> None:
+            raise BackupError("pg_restore failed: No space left on device")
+
+        monkeypatch.setattr(backups, "_put", failed)
+        monkeypatch.setattr(backups, "_run_postgresql", no_program)
+        code, output = commands.run("restore", str(backup))
+        assert (code, "No space left on device" in output) == (1, True)
+        assert self.held(tmp_path) == before
+        assert list(tmp_path.glob("*before-restore*")) == []
+        assert Project.objects.filter(is_default=True).exists()
+
+    def test_a_backup_without_its_database_is_refused(
+        self, commands: CommandRunner, tmp_path: Path, backup: Path
+    ) -> None:
+        with zipfile.ZipFile(backup) as old, zipfile.ZipFile(tmp_path / "less.zip", "w") as new:
+            manifest = json.loads(old.read("manifest.json"))
+            del manifest["checksums"][f"database.{'sqlite3' if connection.vendor == 'sqlite' else 'pgdump'}"]
+            new.writestr("files/skills/kept.md", old.read("files/skills/kept.md"))
+            new.writestr("manifest.json", json.dumps(manifest))
+        before = self.held(tmp_path)
+        code, output = commands.run("restore", str(tmp_path / "less.zip"))
+        assert (code, "holds no database" in output) == (1, True)
+        assert self.held(tmp_path) == before
 
 
 def whole_database() -> bytes:
