@@ -49,6 +49,11 @@ def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
     given_up.update(parent=None, kind=KnowledgeLayer.Kind.REMOVED, removed_from=session.journal)
 
 
+def is_discarded(layer: int) -> bool:
+    """Return whether a session no longer sees a layer that was its own."""
+    return KnowledgeLayer.objects.filter(pk=layer, kind=KnowledgeLayer.Kind.REMOVED).exists()
+
+
 def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
     """Mark unsealed layers without a pointer for the sweeper.
 

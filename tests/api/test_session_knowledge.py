@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sessions_app.actions.knowledge import forks
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import held, stage
@@ -37,6 +38,42 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "WORKSPACE_DIRTY")
     assert editor.post(f"{address}/{verb}", {"kb_id": "default", "discard_draft": True}).status_code == 200
     assert of(session_id).mounted_kb.is_default
+
+
+@pytest.mark.parametrize("verb", ["save", "fork"])
+def test_what_was_discarded_meanwhile_is_not_said_to_be_saved(
+    editor: Caller, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """The discard commits after the request to save was read, and before it has the session."""
+    session_id, address = told(editor)
+    stage(of(session_id), "notes", "The pump hums")
+    before = {base.kb_id: base.revision for base in KnowledgeBase.objects.all()}
+
+    def discard(_: Session) -> None:
+        assert editor.post(f"{address}/mount", {"kb_id": "default", "discard_draft": True}).status_code == 200
+
+    monkeypatch.setattr(forks, "prepare_journal", discard)
+    refused = editor.post(f"{address}/{verb}", {"name": "Pumps"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "CONFLICT")
+    assert "unsaved changes were discarded meanwhile" in refused.json()["error"]["message"]
+    assert {base.kb_id: base.revision for base in KnowledgeBase.objects.all()} == before
+    monkeypatch.undo()
+    assert editor.post(f"{address}/{verb}", {"name": "Pumps"}).status_code == 200
+
+
+def test_a_second_save_beside_the_first_finds_nothing_left(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    session_id, address = told(editor)
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    editor.post(f"{address}/load", {"kb_id": kb_id})
+    stage(of(session_id), "notes", "The pump hums")
+
+    def save(_: Session) -> None:
+        monkeypatch.undo()
+        assert editor.post(f"{address}/save").status_code == 200
+
+    monkeypatch.setattr(forks, "prepare_journal", save)
+    assert editor.post(f"{address}/save").status_code == 200
+    assert held(KnowledgeBase.objects.get(kb_id=kb_id), "pump") == ["The pump hums"]
 
 
 @pytest.mark.rule("DECISION-47")

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from mrpvm.errors import InvalidInput
+from mrpvm.errors import Conflict, InvalidInput
 from sessions_app import events
 from sessions_app.actions.knowledge.bases import base_name, require_tests
 from sessions_app.actions.knowledge.notifications import kb_forked, kb_loaded, kb_saved, notify_on_commit
@@ -22,6 +22,7 @@ from sessions_app.actions.settings.quotas import check_growth, stored_amounts
 from sessions_app.layers import (
     follow_fold,
     fork_head,
+    is_discarded,
     lock_base,
     lock_replaced,
     mounted_revision,
@@ -73,7 +74,7 @@ def fork_session_kb(
 
     Raises:
         InvalidInput: as for `create_base` and `seal_stack`; units are chosen and none is to be included.
-        Conflict: TURN_IN_PROGRESS.
+        Conflict: TURN_IN_PROGRESS; CONFLICT, the draft that `session` had was discarded meanwhile.
         NotFound: SESSION_NOT_FOUND.
         Expired: SESSION_EXPIRED.
         Unavailable: QUOTA_FULL, the project has no room for what was told; the draft stays as it is.
@@ -117,8 +118,8 @@ def save_session_kb(
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
             changed since it was mounted, or was never mounted, is not empty, and the caller has not named its
-            revision. The draft stays as it is; TURN_IN_PROGRESS; TESTS_REQUIRED, as for `require_tests`, and for chosen
-            units, with which no test is run.
+            revision. The draft stays as it is; CONFLICT, the draft that `session` had was discarded meanwhile;
+            TURN_IN_PROGRESS; TESTS_REQUIRED, as for `require_tests`, and for chosen units, with which no test is run.
         InvalidInput: as for `fork_session_kb`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired, Unavailable: as for `fork_session_kb`.
@@ -129,7 +130,7 @@ def save_session_kb(
     kept_ids = _chosen_ids(include_conversation_units, conversation_unit_ids)
     saving = _Saving(
         target=target, name=None if name is None else base_name(name), is_fork=fork, kept_ids=kept_ids,
-        expected_revision=expected_revision, actor=actor, fork_reason=reason,
+        expected_revision=expected_revision, actor=actor, fork_reason=reason, seen_draft=session.draft_id,
     )  # fmt: skip
     if kept_ids is None:
         prepare_journal(session)
@@ -147,7 +148,11 @@ def _chosen_ids(is_included: bool, unit_ids: Collection[str] | None) -> Collecti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saving:
-    """What is saved of a session, and into which base; `kept_ids` are the journal's units to save, None for all."""
+    """What is saved of a session, and into which base.
+
+    `kept_ids` are the journal's units to save, None for all. `seen_draft` is the key of the draft that the session had
+    when somebody decided to save it.
+    """
 
     target: KnowledgeBase | None
     name: str | None
@@ -156,6 +161,7 @@ class _Saving:
     expected_revision: int | None
     actor: User | None
     fork_reason: Literal["fork", "save-fork"]
+    seen_draft: int
 
     @property
     def amount(self) -> Literal["with", "without", "chosen"]:
@@ -166,6 +172,10 @@ class _Saving:
 def _save(session: Session, saving: _Saving) -> KnowledgeBase:
     """Seal what the locked session has to save, point a base at it, mount that base and announce both."""
     previous = base = session.mounted_kb
+    if session.draft_id != saving.seen_draft and is_discarded(saving.seen_draft):
+        raise Conflict(
+            f"The unsaved changes were discarded meanwhile, when '{previous.name}' was mounted. Nothing was saved."
+        )
     is_fork = saving.is_fork or (saving.target is None and saving.name is not None and previous.is_default)
     if not is_fork:
         base = lock_replaced(session, saving.target or previous, saving.expected_revision)
