@@ -36,10 +36,13 @@ def exhausted(
     blamed = next((error for error in errors if error.code in MODEL_ERROR_CODES), None)
     diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
     names = ", ".join(item.plugin_id for item in tried) or "none was registered"
+    details = {"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics}
+    if blamed and "retry_after_seconds" in blamed.details:
+        details["retry_after_seconds"] = blamed.details["retry_after_seconds"]
     return StageExhausted(
         f"No plugin of the stage {stage} delivered (tried: {names}){f': {blamed.message}' if blamed else '.'}",
         code=empty_code if empty else blamed.code if blamed else None,
-        details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
+        details=details,
     )
 
 

@@ -17,7 +17,8 @@ from sessions_app.queries.sessions.conversations import continuation, recognised
 AMBIGUOUS = "conversation_ambiguous"
 EXPIRED = "session_expired_restarted"
 UNREAD = "history_partly_read"
-"""Only the newest messages of a history were searched for facts, up to `MRPVM_MAX_HISTORY_CHARS`."""
+"""Only the newest messages of a history were searched for facts, up to `MRPVM_MAX_HISTORY_CHARS`; of those that a
+continued answer brings along, only the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session continues."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -7,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.sessions.recognition import RecognisedSession, continue_after
+from sessions_app.actions.sessions.recognition import UNREAD, RecognisedSession, continue_after
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.objects import ResponseObject
@@ -61,6 +62,8 @@ class Responses(OpenAIView):
         if previous is None and conversation is None:
             return found_session(self, checked)
         adding = checked.with_call(added=checked.said.before)
+        if any(item.role == "user" for item in checked.said.before):
+            adding = replace(adding, warnings=(*adding.warnings, UNREAD))
         if previous is not None:
             return continue_after(previous), adding
         try:

@@ -129,6 +129,18 @@ def test_only_the_newest_messages_are_read_and_that_is_said(editor: Caller, sett
     assert claims() == ["My dog is called Rex.", "My cat is called Felix."] * 2
 
 
+@pytest.mark.parametrize("place", ["previous_response_id", "conversation"])
+def test_messages_before_the_last_one_of_a_continued_answer_are_said_to_be_unread(editor: Caller, place: str) -> None:
+    first = editor.post("/v1/responses", {"model": "mrpvm", "input": "Hello."}).json()
+    reference = first["id"] if place == "previous_response_id" else first["conversation"]["id"]
+    body = {"model": "mrpvm", place: reference}
+    unread = editor.post("/v1/responses", {**body, "input": [TOLD[0], DOG]}).json()
+    assert unread["warnings"] == ["history_partly_read"]
+    assert claims() == []
+    tool = {"type": "function_call_output", "call_id": "call-1", "output": "7 degrees"}
+    assert editor.post("/v1/responses", {**body, "input": [tool, DOG]}).json()["warnings"] == []
+
+
 def test_a_project_that_redacts_learns_no_secret(say: Say, project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(redacts_conversations=True)
     say([{"role": "user", "content": f"My password is {SECRET}."}, TOLD[3]], "Thank you.")
