@@ -137,6 +137,21 @@ def test_a_page_closes_when_it_may_no_longer_be_read(
     browser.complaints.clear()  # the browser reports the answer 403 or 404
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=["in no project", "in another project"])
+def test_the_page_of_a_turn_closes_for_a_removed_reader(browser: Browser, session: Session, is_elsewhere: bool) -> None:
+    page = browser.open("turn", session.session_id, session.turns.order_by("turn_index")[0].request_id)
+    asked = page.locator(".turn-head__question")
+    expect(asked).to_be_visible()
+    of_reader = Membership.objects.filter(project=browser.project)
+    if is_elsewhere:
+        aside(of_reader.update, project=aside(create_project, "Other"))
+    else:
+        aside(of_reader.delete)
+    expect(page.locator("h1")).to_contain_text("Not found" if is_elsewhere else "You are not in a project yet")
+    expect(asked).to_have_count(0)
+    browser.complaints.clear()  # the browser reports the answer 403 or 404
+
+
 def test_a_refused_message_shows_what_the_role_allows_now(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     live(page)

@@ -423,7 +423,8 @@ async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
     await sync_to_async(lose)()
     if loss != "deleted":
         await rename(session)
-    assert await closing_code(communicator) == consumers.FORBIDDEN
+    expected = consumers.DELETED if loss == "deleted" else consumers.FORBIDDEN
+    assert await closing_code(communicator) == expected
 
 
 async def test_readers_sharing_a_read_lose_rights_separately() -> None:

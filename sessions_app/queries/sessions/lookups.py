@@ -286,6 +286,13 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
     return {reader: session for reader, session in visible.items() if session is not None}
 
 
+def is_deleted(reader: SessionReader) -> bool:
+    """Return whether the reader would see the session if it was not deleted."""
+    project_pk = _projects_of({reader.login}).get(reader.login)
+    deleted = Session.objects.filter(session_id=reader.session_id, deleted_at__isnull=False)
+    return project_pk is not None and deleted.filter(project_id=project_pk).exists()
+
+
 def _projects_of(logins: Collection[BrowserLogin | KeyLogin]) -> dict[BrowserLogin | KeyLogin, int]:
     """Return the key of the project that each login shows; a login that has ended is left out."""
     keys = [login for login in logins if isinstance(login, KeyLogin)]

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from sessions_app import events
 from sessions_app.actions.settings.api_keys import find_key
-from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
+from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, is_deleted
 from sessions_app.queries.settings.logins import BrowserLogin, KeyLogin, login_of
 from sessions_app.web.consumers.refusals import token_of
 from sessions_app.web.consumers.shared import (
@@ -34,7 +34,7 @@ from sessions_app.web.shell.second_factor import is_asked_for
 
 logger = logging.getLogger(__name__)
 
-UNAUTHENTICATED, FORBIDDEN, FAILED = 4401, 4403, 1011
+UNAUTHENTICATED, FORBIDDEN, DELETED, FAILED = 4401, 4403, 4404, 1011
 
 
 class Shared:
@@ -50,7 +50,10 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionar
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
-    """Sends a session's events to a reader who may see it; closes with 4403 when the reader loses access."""
+    """Sends a session's events to a reader who may see it.
+
+    It closes with 4403 when the reader loses access, and with 4404 when the session is deleted.
+    """
 
     channel_layer_alias = "none"
     """No layer has this name: one subscription serves all sockets, and a Redis that is away refuses none."""
@@ -73,7 +76,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._reader = SessionReader(login, self.scope["url_route"]["kwargs"]["session_id"])
         result = await self._read()
         if result is None:
-            await self.close(FORBIDDEN)
+            await self._refuse()
             return
         self._session_pk = result.session.pk
         # The revision that the page shows; a later one is sent.
@@ -112,12 +115,16 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         try:
             while await self._send_news(await self._wakeup.wait(settings.MRPVM_HEARTBEAT_MS / 1000)):
                 pass
-            await self.close(FORBIDDEN)
+            await self._refuse()
         except OSError:  # the page has gone; its disconnect comes
             return
         except Exception:
             logger.exception("could not follow session %s", self._reader.session_id)
             await self.close(FAILED)  # the page connects again with the number it has seen
+
+    async def _refuse(self) -> None:
+        """Close the socket of a reader who may not see the session (any more)."""
+        await self.close(DELETED if await database_sync_to_async(is_deleted)(self._reader) else FORBIDDEN)
 
     async def _send_news(self, progress: Sequence[Outgoing]) -> bool:
         """Send new events if the reader may still see the session; return whether that is so."""

@@ -5,8 +5,9 @@ import { eventNames } from "./parts.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15000;
-// Close codes for a reader without access. Connecting again would not help.
-const REFUSED = new Set([4401, 4403]);
+// The close code of a deleted session, and those for a reader without access. Connecting again would not help.
+export const DELETED = 4404;
+const REFUSED = new Set([4401, 4403, DELETED]);
 
 class LiveSocket {
   constructor(element) {

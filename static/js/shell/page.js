@@ -1,6 +1,6 @@
 // Small behaviours of pages: time to expiry, keys for links, the end of a live page.
 import { isTyping, onElements } from "./dom.js";
-import { dispatch } from "./live.js";
+import { DELETED, dispatch } from "./live.js";
 import { toast } from "./ui.js";
 
 // --- time to expiry -------------------------------------------------------------------------------------------------
@@ -85,9 +85,9 @@ document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
 
 // A page that may no longer be read gives way to the answer that says why; that of a deleted session offers to bring it
 // back. The page of a turn stays then, and so does one that still opens, for a proxy may refuse sockets alone.
-document.addEventListener("live:refused", async () => {
+document.addEventListener("live:refused", async ({ detail: { code } }) => {
   const answer = await fetch(location.href).catch(() => null);
-  const isGone = answer?.status === 404 && document.getElementById("session-head");
+  const isGone = answer?.status === 404 && (code !== DELETED || document.getElementById("session-head"));
   if (answer?.status === 403 || answer?.redirected || isGone) location.reload();
   else toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
