@@ -267,7 +267,7 @@ def _spread(
         done.add(place)
         for other in range(place - _LINK_REACH, place + _LINK_REACH + 1):
             if other in places and other not in done:
-                strength = strengths[place] * text.link(*sorted((place, other)), next_strength)
+                strength = strengths[place] * text.link(min(place, other), max(place, other), next_strength)
                 if strength >= max(_LEAST_STRENGTH, strengths.get(other, 0.0)):
                     strengths[other] = strength
     return strengths
