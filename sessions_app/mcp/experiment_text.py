@@ -96,6 +96,11 @@ def _diagnosis(experiment: Experiment) -> Iterator[str]:
         if finding["advice"]:
             yield f"  advice: {finding['advice']}"
         yield f"  proved by trial {trial.position}, changed {_json(trial.changes)}"
+    if result.get("known") == []:
+        yield "No statement that the turn could have found says what was expected."
+    for known in result.get("known") or ():
+        rank = f", rank {known['rank']}" if known["rank"] is not None else ""
+        yield f"Says what was expected ({known['place']}{rank}): {known['text']}  unit {known['unit_id']}"
     if result.get("not_tried"):
         yield f"Not tried: {', '.join(result['not_tried'])}"
     if result.get("needing_model_count"):

@@ -3,8 +3,13 @@
 import pytest
 
 from bench.causes import CASES, Planted, planted, searched
-from sessions_app.experiments.diagnosis.search import Bounds, Expectation
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.commands.messages import answer_message
+from sessions_app.experiments.diagnosis.search import Bounds, Expectation, says
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import KnowledgeBase, Project
 from sessions_app.queries.experiments.experiments import ranked_findings
+from sessions_app.turns.call import TurnCall
 from tests.experiments.conftest import Talk, diagnosed, stored
 
 RIGHT_FIRST = 27
@@ -79,3 +84,66 @@ def test_a_finding_tells_what_comes_instead(talk: Talk, case: Planted) -> None:
     assert case.expected.casefold() in proof.answer.casefold()
     assert first["links"][0]["kind"] == "unit"
     assert proof.trace is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted", "is_said"),
+    [
+        ("It weighs  8 KG.", "8 kg", True),
+        ("It weighs 18 kg.", "8 kg", False),
+        ("It weighs 1.8 kg.", "8 kg", False),
+        ("It holds 200 l.", "20", False),
+        ("It costs 20,50 euros.", "20", False),
+        ("It costs 20, not 30.", "20", True),
+        ("Rex's bowl", "rex", True),
+        ("加热器重八公斤", "八公斤", True),
+        ("Anything.", "", True),
+    ],
+)
+def test_a_text_says_whole_numbers(answer: str, wanted: str, is_said: bool) -> None:
+    assert says(answer, wanted) is is_said
+
+
+def test_a_newer_revision_of_the_base_is_tried(project: Project, handbook: KnowledgeBase) -> None:
+    session = create_session(project, base=handbook)
+    question = "Where does the ferry to Nore leave from?"
+    turn = stored(answer_message(session, TurnCall(message=question)).turn)
+    upload = Upload(data=b"The ferry to Nore leaves from gate C.", name="f.md", declared_type=None, source_id="ferries")
+    load_source(handbook, upload)
+    found = diagnosed(turn, Expectation(should_contain="gate C"))
+    ((_, first),) = ranked_findings(found)
+    assert (first["kind"], first["meets"]) == ("old-revision", True)
+    assert first["text"] == (
+        "“Handbook” has a newer revision than the one that was seen; with it: "
+        "“The ferry to Nore leaves from gate C. [1]”."
+    )
+    assert first["advice"] == "Mount revision 4"
+    assert [(link["kind"], link["id"]) for link in first["links"]] == [("base", handbook.kb_id)]
+    assert (found.result or {})["known"] == []
+
+
+def test_the_newest_revision_is_no_cause(project: Project, handbook: KnowledgeBase) -> None:
+    session = create_session(project, base=handbook)
+    turn = stored(answer_message(session, TurnCall(message="Where does the ferry to Nore leave from?")).turn)
+    kinds = [finding["kind"] for _, finding in ranked_findings(diagnosed(turn, bounds=Bounds(exhaustive=True)))]
+    assert kinds
+    assert "old-revision" not in kinds
+
+
+def test_a_base_that_says_nothing_of_the_answer_is_no_cause(
+    talk: Talk, project: Project, handbook: KnowledgeBase
+) -> None:
+    turn = talk("My dog is called Rex.", "My dog is called Max.", "What is my dog called?")
+    expected = Expectation(should_contain="Rex", should_not_contain="Later")
+    findings = [finding for _, finding in ranked_findings(diagnosed(turn, expected))]
+    assert findings
+    assert "missing-base" not in {finding["kind"] for finding in findings}
+
+
+def test_what_says_the_expected_is_told_with_its_way_through_the_turn(talk: Talk) -> None:
+    turn = talk("Anna Lind manages the warehouse.", "Olaf runs the mill.", "Who runs the mill?")
+    (cited,) = (diagnosed(turn, Expectation(should_contain="Olaf", should_not_contain="mill")).result or {})["known"]
+    assert (cited["text"], cited["place"], cited["rank"]) == ("Olaf runs the mill.", "cited", 1)
+    (other,) = (diagnosed(turn, Expectation(should_contain="Anna Lind")).result or {})["known"]
+    assert (other["text"], other["place"], other["rank"]) == ("Anna Lind manages the warehouse.", "not-found", None)
+    assert (diagnosed(turn, Expectation(should_not_contain="Olaf")).result or {})["known"] is None

@@ -83,6 +83,44 @@ def test_a_missing_base_is_mounted_from_the_finding(live_project: Project) -> No
     assert notice(back.text) == "The session sees revision 2 of “Handbook” now."
 
 
+def test_a_newer_revision_is_mounted_from_the_finding(live_project: Project) -> None:
+    def load(place: str) -> None:
+        text = f"The ferry to Nore leaves from {place}.".encode()
+        load_source(base, Upload(data=text, name="ferries.md", declared_type=None, source_id="ferries"))
+
+    client, base = member_client(live_project, "editor"), create_base(live_project, "Handbook")
+    load("gate A")
+    asked = talk(create_session(live_project, base=base), "Where does the ferry to Nore leave from?")
+    load("gate B")
+    search = client.post(address(asked, "turn-diagnose"), {"should_contain": "gate B"})
+    found = settled(client, search.url)
+    assert "No statement that the turn could have found says “gate B”." in texts_of(
+        found, "[aria-labelledby=diagnosis-found] p"
+    )
+    (form,) = parsed(found).css("[aria-labelledby=diagnosis-found] li form")
+    sent = {field.attributes["name"]: field.attributes["value"] for field in form.css("input[name]")}
+    client.post(form.attributes["action"], sent)
+    back = client.get(search.url).text
+    assert not parsed(back).css("[aria-labelledby=diagnosis-found] li form")
+    assert "mounted now" in texts_of(back, "[aria-labelledby=diagnosis-found] li span")
+    again = talk(Session.objects.get(pk=asked.session_id), "Where does the ferry to Nore leave from?")
+    assert "gate B" in again.assistant_preview
+
+
+def test_a_search_shows_what_says_the_expected(live_project: Project) -> None:
+    client, session = member_client(live_project, "viewer"), create_session(live_project)
+    for told in ("Anna Lind manages the warehouse.", "Olaf runs the mill."):
+        talk(session, told)
+    asked = talk(session, "Who runs the mill?")
+    search = client.post(address(asked, "turn-diagnose"), {"should_contain": "Anna Lind"})
+    found = settled(client, search.url)
+    assert texts_of(found, "[aria-labelledby=diagnosis-found] ul li") == [
+        "Anna Lind manages the warehouse. not found by its searches"
+    ]
+    unit = client.get(link_of(found, "Anna Lind manages the warehouse.")).text
+    assert texts_of(unit, "h1") == ["Anna Lind manages the warehouse."]
+
+
 def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project)
     asked = client.post(address(turn, "turn-diagnose"), {"should_contain": HOSTILE})

@@ -108,6 +108,7 @@ def diagnosis_record(experiment: Experiment, rest: Estimate | None) -> Diagnosis
             }
             for trial, finding in ranked_findings(experiment)
         ],
+        "known": result.get("known"),
         "tried": experiment.tried_count,
         "not_tried": result.get("not_tried", []),
         "needs_model": {**estimate_record(rest), "trials": result["needing_model_count"]} if rest else None,

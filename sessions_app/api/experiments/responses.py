@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 from mrpvm.errors import ErrorRecord
 from sessions_app.experiments.diagnosis.search import FindingKind
-from sessions_app.experiments.trials.results import BisectResult, DivergenceRecord, LinkRecord
+from sessions_app.experiments.trials.results import BisectResult, DivergenceRecord, KnownRecord, LinkRecord
 from sessions_app.field_notes import OneOf
 
 STATUSES = ("running", "finished", "failed", "cancelled", "interrupted")
@@ -166,6 +166,10 @@ class DiagnosisObject(TypedDict):
         str | None, OneOf(("found", "nothing-found", "met", "diverged")), "Null until the search has ended."
     ]
     findings: list[FindingObject]
+    known: Annotated[
+        list[KnownRecord] | None,
+        "What the turn could have found that says what was expected, the statement that came furthest first.",
+    ]
     tried: Annotated[int, "How many trials were run."]
     not_tried: Annotated[list[str], "What the bounds left out."]
     needs_model: Annotated[RestObject | None, "What `allow_model` would have tried further; null for nothing."]

@@ -1,5 +1,6 @@
 """Diagnosis: a bounded search of trials for what an answer depends on, or for what makes an expectation come true."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,14 +21,16 @@ from sessions_app.experiments.trials.changes import Changes
 from sessions_app.experiments.trials.live import LiveModel
 from sessions_app.experiments.trials.trial import NEEDS_MODEL, TrialOutcome, run_trial
 from sessions_app.layers import EffectiveView, SessionKnowledge
-from sessions_app.models import KnowledgeBase
-from sessions_app.queries.experiments.rerun import chat_turns_before, other_bases, units_of
+from sessions_app.models import KnowledgeBase, UnitEvent
+from sessions_app.queries.experiments.rerun import base_of_id, chat_turns_before, other_bases, units_of
 from sessions_app.queries.turns.context_sections import sections
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judged_units
 
 type FindingKind = Literal[
-    "unit", "outranked", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting"
+    "unit", "outranked", "old-revision", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting"
 ]
+type Place = Literal["cited", "selected", "pruned", "offered", "not-found"]
+"""How far a statement came in a turn."""
 MOST_BASES, MOST_UNITS = 12, 12
 """How many other bases are tried, and how many units are left out one by one."""
 QUOTED: Basis = "quoted"
@@ -37,6 +40,8 @@ ENOUGH_FINDINGS = 3
 _TURNS_BACK = 5
 """How many earlier turns are searched for other settings of the session."""
 _QUOTED_CHARS = 120
+_KNOWN_HITS = 20
+_PLACES: tuple[Place, ...] = ("cited", "selected", "pruned", "offered", "not-found")
 _WIDE_TURNS, _WIDE_CHARS = 500, 200_000
 _TOO_LONG = ("PLUGIN_TIMEOUT", "ENGINE_TIMEOUT", "ENGINE_BUDGET_EXCEEDED")
 _STAGES: Mapping[str, tuple[str, str]] = {
@@ -61,15 +66,22 @@ class Expectation:
 
     def is_met(self, answer: str) -> bool:
         """Return whether an answer says what it should and nothing of what it should not."""
-        said = plain(answer)
-        return plain(self.should_contain) in said and not (
-            self.should_not_contain and plain(self.should_not_contain) in said
+        return says(answer, self.should_contain) and not (
+            self.should_not_contain and says(answer, self.should_not_contain)
         )
 
 
 def plain(text: str) -> str:
     """Return a text as answers are compared: without differences of case and white space."""
     return " ".join(text.split()).casefold()
+
+
+def says(text: str, wanted: str) -> bool:
+    """Return whether a text contains another, whose numbers are whole: "18 kg" and "1.8 kg" do not say "8 kg"."""
+    words = plain(wanted)
+    before = r"(?<!\d)(?<!\d[.,])" if words[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if words[-1:].isdigit() else ""
+    return re.search(f"{before}{re.escape(words)}{after}", plain(text)) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +118,16 @@ class Finding:
     meets: bool
     weight: int
     links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A statement that the turn could have found and that says what was expected; `rank` is its best one."""
+
+    unit_id: str
+    text: str
+    place: Place
+    rank: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +255,7 @@ class CauseSearch:
             SearchStep(name="the choices that were made for the turn", weight=3, findings=self._without_choices),
             SearchStep(name="validators that refused", weight=4, findings=self._without_validators),
             SearchStep(name="higher limits", weight=5, findings=self._with_more),
+            SearchStep(name="the newest revision of the base", weight=7, findings=self._newest_revision),
             SearchStep(name="units left out", weight=10, findings=self._without_units),
             SearchStep(name="units that lost against cited ones", weight=20, findings=self._outranked),
             SearchStep(name="other knowledge bases", weight=30, findings=self._other_bases),
@@ -380,8 +403,7 @@ class CauseSearch:
     @cached_property
     def _selected(self) -> list[str]:
         """The units that the turn's searches selected."""
-        steps = judged_units([self.recorded.turn])
-        return list(dict.fromkeys(step.unit_id for step in steps if step.step in ("selected", "cited")))
+        return list(dict.fromkeys(step.unit_id for step in self._judged if step.step in ("selected", "cited")))
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -391,23 +413,69 @@ class CauseSearch:
     def _texts_of(self, unit_ids: Sequence[str]) -> dict[str, str]:
         return {row.unit_id: row.to_value().text for row in units_of(self.recorded.knowledge.chain, unit_ids)}
 
-    def _outranked(self) -> Iterator[Finding]:
+    def known(self) -> list[Known]:
+        """Return the statements that say what was expected, those that came furthest first."""
         wanted = self.expected.should_contain
         if not wanted:
-            return
-        port = SessionKnowledge(self.recorded.knowledge)
-        hits = port.search(dict.fromkeys(unique_terms(wanted), 1.0), 20)
-        holding = [hit.unit for hit in hits if plain(wanted) in plain(hit.unit.text)]
-        ahead = [unit_id for unit_id in self._selected if unit_id not in {unit.id for unit in holding}]
-        if not holding or not ahead:
+            return []
+        hits = SessionKnowledge(self.recorded.knowledge).search(dict.fromkeys(unique_terms(wanted), 1.0), _KNOWN_HITS)
+        units = {hit.unit.id: hit.unit for hit in hits if not hit.unit.child_unit_ids and says(hit.unit.text, wanted)}
+        found = [
+            Known(unit_id=unit.id, text=_short(unit.text), place=self._place(unit.id), rank=self._ranks.get(unit.id))
+            for unit in units.values()
+        ]
+        return sorted(found, key=lambda known: (_PLACES.index(known.place), known.rank or 0))
+
+    @cached_property
+    def _judged(self) -> list[UnitEvent]:
+        return judged_units([self.recorded.turn])
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        """The best rank of each unit that the turn found."""
+        ranks: dict[str, int] = {}
+        for step in self._judged:
+            if step.rank is not None:
+                ranks[step.unit_id] = min(step.rank, ranks.get(step.unit_id, step.rank))
+        return ranks
+
+    def _place(self, unit_id: str) -> Place:
+        steps = {step.step for step in self._judged if step.unit_id == unit_id}
+        return next((place for place in _PLACES if place in steps), "not-found")
+
+    def _outranked(self) -> Iterator[Finding]:
+        known = self.known()
+        ahead = [unit_id for unit_id in self._selected if unit_id not in {each.unit_id for each in known}]
+        if not known or not ahead:
             return
         outcome = self._try(Changes(without_units=tuple(ahead[:MOST_UNITS])))
         if self._is_news(outcome):
-            unit = holding[0]
-            against = counted(len(ahead), "other unit")
-            text = f"“{_short(unit.text)}” lost against {against}; with it alone: {_quoted(outcome)}."
-            link = Link(kind="unit", id=unit.id, name=_short(unit.text))
-            yield self._finding("outranked", outcome, 20, text, "Look at why it was ranked lower", link)
+            unit = known[0]
+            said, instead = f"“{unit.text}”", f"with it alone: {_quoted(outcome)}"
+            cited = [rank for each in cited_unit_ids(self.recorded.turn) if (rank := self._ranks.get(each)) is not None]
+            if unit.place == "not-found":
+                text, advice = f"{said} was not found; {instead}.", "Look at what was searched for"
+            elif unit.place == "cited":
+                text, advice = f"{said} was cited, but not alone; {instead}.", "Look at what was cited beside it"
+            elif unit.rank is not None and cited and unit.rank < min(cited):
+                place = f"ranked {unit.rank}, before what was cited ({min(cited)})"
+                text, advice = f"{said} was {place}; {instead}.", "Look at how the solver chose"
+            else:
+                against = counted(len(ahead), "other unit")
+                text, advice = f"{said} lost against {against}; {instead}.", "Look at why it was ranked lower"
+            link = Link(kind="unit", id=unit.unit_id, name=unit.text)
+            yield self._finding("outranked", outcome, 20, text, advice, link)
+
+    def _newest_revision(self) -> Iterator[Finding]:
+        turn = self.recorded.turn
+        base = base_of_id(turn.session.project_id, self.recorded.state.session.mounted_kb_id)
+        if base is None or base.deleted_at is not None or base.head_id == self.recorded.view.layers[-1]:
+            return
+        outcome = self._try(Changes(base=base.kb_id))
+        if self._is_news(outcome):
+            text = f"“{base.name}” has a newer revision than the one that was seen; with it: {_quoted(outcome)}."
+            link = Link(kind="base", id=base.kb_id, name=base.name)
+            yield self._finding("old-revision", outcome, 7, text, f"Mount revision {base.revision}", link)
 
     def _other_bases(self) -> Iterator[Finding]:
         session = self.recorded.turn.session
@@ -420,7 +488,8 @@ class CauseSearch:
                 ranked.append((hits[0].score, base))
         for _, base in sorted(ranked, key=lambda item: -item[0])[:MOST_BASES]:
             outcome = self._try(Changes(base=base.kb_id))
-            if self._is_news(outcome) and (self.expected.is_stated or outcome.answer_status == "answered"):
+            is_answered = self.expected.should_contain or outcome.answer_status == "answered"
+            if is_answered and self._is_news(outcome) and units_of(base.head.chain, outcome.cited_unit_ids):
                 text = f"“{base.name}” is not mounted and answers this: {_quoted(outcome)}."
                 link = Link(kind="base", id=base.kb_id, name=base.name)
                 yield self._finding("missing-base", outcome, 30, text, f"Mount {base.name}", link)

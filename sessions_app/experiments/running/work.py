@@ -34,6 +34,7 @@ from sessions_app.experiments.trials.results import (
     DiagnosisResult,
     divergence_record,
     finding_record,
+    known_record,
 )
 from sessions_app.experiments.trials.storing import fill_trial, store_trial
 from sessions_app.experiments.trials.trial import TrialOutcome, run_trial
@@ -238,6 +239,7 @@ def _searched(experiment: Experiment, search: CauseSearch, watch: ExperimentWatc
         )
     return {
         "result": "found" if search.findings else "nothing-found",
+        "known": [known_record(known) for known in search.known()] if expected.should_contain else None,
         "not_tried": list(search.not_tried),
         "needing_model_count": search.needing_model_count,
     }

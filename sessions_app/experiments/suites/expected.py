@@ -10,7 +10,7 @@ from mrpvm.conversation.answers import words_told
 from mrpvm.errors import InvalidInput
 from mrpvm.values import BASES
 from mrpvm.wire import JSONObject, from_wire, to_wire
-from sessions_app.experiments.diagnosis.search import plain
+from sessions_app.experiments.diagnosis.search import plain, says
 
 STATUSES = ("answered", "no-context", "failed")
 MOST_ENTRIES, MOST_CHARS = 50, 4_000
@@ -24,9 +24,9 @@ _SHOWN_CHARS = 200
 class Expected:
     """What an answer must fulfil; what is None or empty is not looked at.
 
-    Texts are compared without differences of case and white space, and without the marks of sources. `cites` are ids of
-    units, `cites_sources` names of sources, `uses` ids of plugins. An answer may take `max_times` times `reference_ms`.
-    `judged` is a criterion that a language model applies.
+    Texts are compared without differences of case and white space, and without the marks of sources; numbers are
+    whole. `cites` are ids of units, `cites_sources` names of sources, `uses` ids of plugins. An answer may take
+    `max_times` times `reference_ms`. `judged` is a criterion that a language model applies.
     """
 
     contains: tuple[str, ...] = ()
@@ -117,10 +117,10 @@ def failures_of(expected: Expected, answered: Answered) -> list[str]:
 def _of_text(expected: Expected, text: str) -> Iterator[str]:
     said = _plain(text)
     for wanted in expected.contains:
-        if _plain(wanted) not in said:
+        if not says(said, _plain(wanted)):
             yield f"The answer does not contain “{_short(wanted)}”."
     for unwanted in expected.does_not_contain:
-        if _plain(unwanted) in said:
+        if says(said, _plain(unwanted)):
             yield f"The answer contains “{_short(unwanted)}”."
     if expected.equals is not None and _plain(expected.equals) != said:
         yield f"The answer is not “{_short(expected.equals)}”."

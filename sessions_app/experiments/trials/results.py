@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from mrpvm.trace.replay import Part
-from sessions_app.experiments.diagnosis.search import Finding, FindingKind
+from sessions_app.experiments.diagnosis.search import Finding, FindingKind, Known, Place
 from sessions_app.experiments.replays.replay import Divergence, Reason
 
 
@@ -40,6 +40,20 @@ def finding_record(finding: Finding) -> FindingRecord:
     }
 
 
+class KnownRecord(TypedDict):
+    """A statement that the turn could have found and that says what was expected."""
+
+    unit_id: str
+    text: str
+    place: Annotated[Place, "How far it came in the turn."]
+    rank: Annotated[int | None, "Its best rank; null where it was not ranked."]
+
+
+def known_record(known: Known) -> KnownRecord:
+    """Return a statement that says what was expected as it is stored with the search."""
+    return {"unit_id": known.unit_id, "text": known.text, "place": known.place, "rank": known.rank}
+
+
 class DivergenceRecord(TypedDict):
     """The first thing that came out differently, and why it may have."""
 
@@ -73,6 +87,7 @@ class DiagnosisFound(TypedDict):
 
     result: Literal["found", "nothing-found", "met", "diverged"]
     divergence: NotRequired[DivergenceRecord]
+    known: NotRequired[list[KnownRecord] | None]
     not_tried: NotRequired[list[str]]
     needing_model_count: NotRequired[int]
 

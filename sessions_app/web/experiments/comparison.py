@@ -5,7 +5,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from sessions_app.models import Experiment, Trial
+from sessions_app.layers import mounted_revision
+from sessions_app.models import Experiment, Session, Trial
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.turns.outcomes import listed_outcome
 from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
@@ -63,6 +64,7 @@ def experiment_context(experiment: Experiment, *, may_change: bool) -> dict[str,
         "rows": [*([recorded] if recorded else []), *rows][: SHOWN_AT_ONCE + 1],
         "has_cost": any(row.cost is not None for row in rows),
         "findings": findings_context(experiment),
+        "is_behind": experiment.kind == "diagnosis" and _is_behind(experiment.session),
         "may_change": may_change,
     }
 
@@ -82,6 +84,12 @@ def findings_context(experiment: Experiment) -> list[dict[str, Any]]:
         }
         for trial, finding in ranked_findings(experiment)
     ]
+
+
+def _is_behind(session: Session) -> bool:
+    """Return whether the session's base has a newer revision than the session sees."""
+    origin = mounted_revision(session)
+    return origin is not None and origin[1] < session.mounted_kb.revision
 
 
 def _turn_url(experiment: Experiment, trial: Trial, name: str) -> str:
