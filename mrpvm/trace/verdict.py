@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
+from mrpvm.english.words.lexicon import DETERMINERS, POSSESSIVES, PREPOSITIONS
+from mrpvm.english.words.tagging import is_auxiliary, verb_forms
 from mrpvm.english.words.text import stem
 from mrpvm.errors import MODEL_FAILURE_CODES, ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
@@ -133,9 +135,10 @@ def readings(report: Mapping[str, Any], message: str) -> list[str]:
 def other_value(text: str, other: str) -> str:
     """Return what another statement says in the place where it departs from a text; empty if they do not meet.
 
-    They meet in two or more words in a row, whatever their inflection, one of them longer than three letters, each
-    followed by another word: "A car boards at gate C." and "Vehicles board at gate B, because ..." meet in
-    "board at gate", and it is "gate B".
+    They meet in two or more words in a row, whatever their inflection, one of them longer than three letters and one
+    of them a verb, each followed by another word: "A car boards at gate C." and "Vehicles board at gate B, because
+    ..." meet in "board at gate", and it is "gate B". They do not meet where they speak of different names or numbers
+    before.
     """
     words, others = _words(text), _words(other)
     stems, other_stems = ([stem(word.lower()) for word in each] for each in (words, others))
@@ -152,9 +155,33 @@ def other_value(text: str, other: str) -> str:
                 length += 1
             ends = start + length >= len(words) or place + length >= len(others)
             run = others[place : place + length]
-            if length > longest and not ends and any(len(word) > 3 for word in run):
+            if (
+                length > longest
+                and not ends
+                and any(len(word) > 3 for word in run)
+                and any(_is_verb(others, at) for at in range(place, place + length))
+                and not _differ(words[:start], others[:place])
+            ):
                 longest, best = length, f"{run[-1]} {others[place + length]}"
     return best
+
+
+def _is_verb(words: Sequence[str], place: int) -> bool:
+    """Return whether a word is a finite verb; one after a determiner or a preposition is a noun."""
+    word, before = words[place].lower(), words[place - 1].lower() if place else ""
+    can_be_verb = is_auxiliary(word) or not verb_forms(word) <= {"ing"}
+    return can_be_verb and before not in DETERMINERS | POSSESSIVES | PREPOSITIONS
+
+
+def _differ(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether two beginnings of sentences name different things."""
+    named, other_named = _named(words), _named(others)
+    return bool(named and other_named) and named.isdisjoint(other_named)
+
+
+def _named(words: Sequence[str]) -> set[str]:
+    """Return the names and numbers of the beginning of a sentence; its first word may only begin with a capital."""
+    return {word for place, word in enumerate(words) if word[0].isdigit() or (place and word[0].isupper())}
 
 
 def _kind(turn: VerdictInput) -> str:
@@ -250,15 +277,17 @@ def _model_failures(events: Sequence[Event]) -> Iterable[VerdictReason]:
 
 
 def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
-    """Return what two sources say in the same place, of the first two that differ."""
+    """Return what two sources say of one question, the first two cited where the evidence does not decide."""
     for group in groups:
-        sourced = [(unit, source) for unit, source in _sourced(group) if not unit.get("childUnitIds")]
-        for (first, first_source), (second, second_source) in combinations(sourced, 2):
-            first_value = other_value(_said(second), _said(first))
-            second_value = other_value(_said(first), _said(second))
-            if first_source != second_source and first_value and second_value:
-                yield VerdictReason(text=f"{first_source} says {first_value}", unit_id=first["id"])
-                yield VerdictReason(text=f"{second_source} says {second_value}", unit_id=second["id"])
+        if group["status"] != "no-context" or group.get("basis") == "quoted":
+            continue
+        sourced = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+        for (one, its_source), (another, other_source) in combinations(sourced, 2):
+            if its_source != other_source:
+                value = other_value(_said(another), _said(one)) or f"“{_cut(_said(one))}”"
+                other = other_value(_said(one), _said(another)) or f"“{_cut(_said(another))}”"
+                yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
+                yield VerdictReason(text=f"{other_source} says {other}", unit_id=another["id"])
                 return
 
 

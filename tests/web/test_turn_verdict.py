@@ -45,6 +45,33 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     assert text_at(written, ".unit-page__text") == "Cars board at gate B on all days."
 
 
+def test_what_the_evidence_does_not_decide_is_quoted_from_both_sources(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    text = b"# Aurora 200\n\nThe Aurora 200 is a heater. It weighs 8 kg. It needs a fuse."
+    load_source(base, Upload(name="manual.md", data=text))
+    base.refresh_from_db()
+    session = create_session(live_project, base=base)
+    ask(session, "The Aurora 200 weighs 18 kg.")
+    turn = ask(session, "How much does the Aurora 200 weigh?")
+    assert turn.answer_basis == "none"
+    line = visible_text(line_of(member_client(live_project, "viewer"), turn))
+    assert "this conversation says “The Aurora 200 weighs 18 kg.”" in line
+    assert "manual.md says “The Aurora 200 is a heater. It weighs 8 kg. It needs a fuse.”" in line
+
+
+def test_other_things_with_the_same_name_are_no_contradiction(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    for name, text in (
+        ("manual.md", b"The Aurora 200 needs a fuse of 16 ampere."),
+        ("returns.md", b"The warranty of the Aurora 200 lasts 2 years. The Aurora 200 comes in a box."),
+    ):
+        load_source(base, Upload(name=name, data=text))
+    base.refresh_from_db()
+    turn = ask(create_session(live_project, base=base), "What does the Aurora 200 need?")
+    assert turn.answer_basis == "stated"
+    assert " says " not in visible_text(line_of(member_client(live_project, "viewer"), turn))
+
+
 def test_an_empty_base_and_a_pinned_plugin_are_named(live_project: Project) -> None:
     session, client = create_session(live_project), member_client(live_project, "viewer")
     unanswered = line_of(client, ask(session, "Where do cars board?"))

@@ -239,7 +239,7 @@ def _searched(experiment: Experiment, search: CauseSearch, watch: ExperimentWatc
         )
     return {
         "result": "found" if search.findings else "nothing-found",
-        "known": [known_record(known) for known in search.known()] if expected.should_contain else None,
+        "known": [known_record(known) for known in search.known()] if search.expected.should_contain else None,
         "not_tried": list(search.not_tried),
         "needing_model_count": search.needing_model_count,
     }
