@@ -161,6 +161,17 @@ def test_what_was_not_understood_is_explained_with_a_proposal(client: Client, se
     assert found_turns(client, "question status:faild") == {1, 2, 3, 4}
 
 
+def test_a_turn_shows_the_text_that_holds_the_most_words(client: Client, session: Session) -> None:
+    turn = session.turns.get(turn_index=1)
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(user_message="How do I reset the heater?")
+    Message.objects.filter(turn=turn, role="assistant").update(content="To reset it, hold the power button.")
+    for text, shown in (
+        ("hold the power button", "Assistant: To reset it, hold the power button."),
+        ("reset the", "Question: How do I reset the heater?"),
+    ):
+        assert texts_of(ask(client, text), "[aria-labelledby=found-turns] .unit__text") == [shown]
+
+
 def test_a_long_list_says_that_it_was_cut_and_leads_to_all(client: Client, session: Session) -> None:
     add_turns(session, SHOWN)
     html = ask(client, "question")

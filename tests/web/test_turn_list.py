@@ -8,6 +8,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 from selectolax.lexbor import LexborNode
 
+from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.turns.outcomes import fill_missing_outcomes
@@ -90,6 +91,18 @@ def test_a_row_tells_outcome_base_solver_tokens_and_time(project: Project, turns
     for words in ("Answered", "Q6?", "Two", turns[-1].session.mounted_kb.name, "gs-llm-fast", "672", "2.5 s"):
         assert words in told
     assert reverse("turn", args=[turns[-1].session.session_id, turns[-1].request_id]) in links_of(newest)
+
+
+def test_a_row_shows_the_answer_or_the_error(project: Project, turns: list[ExplainabilityTurn]) -> None:
+    ExplainabilityTurn.objects.filter(pk=turns[5].pk).update(assistant_preview="Cars **board** at gate B. [1]")
+    ExplainabilityTurn.objects.filter(pk=turns[4].pk).update(assistant_preview="")
+    ExplainabilityTurn.objects.filter(pk=turns[2].pk).update(
+        assistant_preview="", error=MRPError("It took too long.").as_record()
+    )
+    shown = {asked([row])[0]: texts_of(row, ".table__sub") for row in rows(member_client(project))}
+    assert shown["Q6?"] == ["Cars board at gate B. [1]"]
+    assert shown["Q5?"] == []
+    assert shown["Q3?"] == ["It took too long."]
 
 
 def test_an_imported_turn_has_a_badge(project: Project, turns: list[ExplainabilityTurn]) -> None:

@@ -28,7 +28,7 @@ from sessions_app.queries.search.results import (
 )
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
-from sessions_app.web.shell.excerpts import ExcerptPart, excerpt, holds
+from sessions_app.web.shell.excerpts import ExcerptPart, excerpt, held_count
 from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import CODES, ending, why
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -128,7 +128,7 @@ def _turns(reach: Reach[ExplainabilityTurn], limit: int, words: Sequence[str]) -
 
 
 def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
-    """Return the turn with the first of its texts that holds a word: question, answer, error, note."""
+    """Return the turn with the text that holds the most words, the first of: question, answer, error, note."""
     rating, error = rating_of(turn), turn.error or {}
     said = (item for item in turn.messages.all() if item.role != "user")
     texts = [
@@ -137,8 +137,9 @@ def turn_hit(turn: ExplainabilityTurn, words: Sequence[str]) -> TurnHit:
         ("Error", f"{why(str(error.get('code', '')))}: {error.get('message', '')} {error.get('code', '')}"),
         ("Note", rating.note if rating else ""),
     ]
-    usual = texts[-2] if turn.error else texts[0]
-    where, text = next((item for item in texts if holds(item[1], words)), usual)
+    where, text = max(texts, key=lambda item: held_count(item[1], words))
+    if turn.error and not held_count(text, words):
+        where, text = texts[-2]
     return TurnHit(
         turn=turn,
         ending=ending(turn.status, outcome(turn), turn.kind),

@@ -1,6 +1,7 @@
 """Excerpts of texts around search hits, which are marked."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ class ExcerptPart:
 
 
 def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[ExcerptPart]:
-    """Return about `chars` characters of the text in one line, from a little before the first hit on.
+    """Return about `chars` characters of the text in one line, from a little before the hits that lie closest on.
 
     An ellipsis marks text left out at either end. Adjacent hits are joined, because in scripts without spaces each
     character is a word.
@@ -24,10 +25,21 @@ def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> l
     line = " ".join(text.split())
     either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     pattern = re.compile(f"(?:{either})+", re.IGNORECASE)
-    first = pattern.search(line) if words else None
-    start = max(0, first.start() - chars // 3) if first else 0
+    start = max(0, _closest_hits(line, either, chars - chars // 3) - chars // 3) if words else 0
     shown = f"{'…' if start else ''}{line[start : start + chars]}{'…' if len(line) > start + chars else ''}"
     return _parts(shown, pattern) if words else [ExcerptPart(text=shown, is_hit=False)]
+
+
+def _closest_hits(line: str, either: str, chars: int) -> int:
+    """Return where the first stretch of so many characters begins that holds the most different words; 0 for none."""
+    hits = [(hit.start(), hit[0].casefold()) for hit in re.finditer(either, line, re.IGNORECASE)]
+    starts = [start for start, _ in hits]
+    best, most = 0, 0
+    for number, start in enumerate(starts):
+        count = len({word for _, word in hits[number : bisect_left(starts, start + chars)]})
+        if count > most:
+            best, most = start, count
+    return best
 
 
 def _parts(shown: str, pattern: re.Pattern[str]) -> list[ExcerptPart]:
@@ -39,7 +51,7 @@ def _parts(shown: str, pattern: re.Pattern[str]) -> list[ExcerptPart]:
     return [part for part in (*parts, ExcerptPart(text=shown[place:], is_hit=False)) if part.text]
 
 
-def holds(text: str, words: Sequence[str]) -> bool:
-    """Return whether one of the words is in the text."""
+def held_count(text: str, words: Sequence[str]) -> int:
+    """Return how many of the words are in the text."""
     folded = text.casefold()
-    return any(word.casefold() in folded for word in words)
+    return sum(word.casefold() in folded for word in words)

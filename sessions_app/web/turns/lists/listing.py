@@ -14,6 +14,7 @@ from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.turns.lists import SHOWN_MAX, SORTS, turn_page
 from sessions_app.queries.turns.saved_filters import saved_filters
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
+from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import BASIS_WORDS, outcome_words
 from sessions_app.web.turns.graph.status import Tone, duration_badge
 
@@ -34,10 +35,11 @@ _WITH_BASIS = ("stated", "composed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRow:
-    """One turn of the list."""
+    """One turn of the list; `answer` is its beginning, of a turn that failed the error."""
 
     turn: ExplainabilityTurn
     url: str
+    answer: str
     outcome: str
     basis: str
     tone: Tone
@@ -109,6 +111,7 @@ def _row(turn: ExplainabilityTurn) -> TurnRow:
     return TurnRow(
         turn=turn,
         url=reverse("turn", args=[turn.session.session_id, turn.request_id]),
+        answer=plain(turn.assistant_preview) or (turn.error or {}).get("message", ""),
         outcome=outcome_words(turn.outcome, turn.status),
         basis=basis if turn.outcome == "answered" else "",
         tone=turn_tone(turn),
