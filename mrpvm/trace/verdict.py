@@ -299,10 +299,21 @@ def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
     model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
     if model:
         yield VerdictReason(text=f"by the model {model}", aspect="context")
+    yield from _ungrounded(solved)
     if cited:
         yield _cited_clause(cited)
         yield from _contradicted(solved)
     yield from _influences(turn, is_weak=False)
+
+
+def _ungrounded(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
+    """Return that a model answered from its own knowledge, and how many statements it could have used."""
+    without = [group for group in groups if not group.get("grounded", True)]
+    if without:
+        count = len({unit["id"] for group in without for unit in units_of(group) if not unit.get("childUnitIds")})
+        few = {0: "no statement was found", 1: "the one statement that was found is not cited"}
+        text = few.get(count, f"none of the {count} statements that were found is cited")
+        yield VerdictReason(text=f"not from your sources: {text}", aspect="context")
 
 
 def _cited_clause(cited: Sequence[tuple[UnitValue, str]]) -> VerdictReason:

@@ -118,6 +118,23 @@ FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO
             replace(QUESTION, basis="", report=WINDOW, events=ran("gs-llm", "success", llm_calls=1)),
             "Answered: by the model m-1; 14 older messages were left out of the window.",
         ),
+        (
+            replace(
+                QUESTION,
+                basis="",
+                groups=({**group(TOLD, WRITTEN), "status": "answered", "grounded": False},),
+                events=ran("gs-llm", "success", llm_calls=1),
+            ),
+            "Answered: by the model m-1; not from your sources: none of the 2 statements that were found is cited.",
+        ),
+        (
+            replace(QUESTION, basis="", groups=({**group(TOLD), "status": "answered", "grounded": False},)),
+            "Answered: not from your sources: the one statement that was found is not cited.",
+        ),
+        (
+            replace(QUESTION, basis="", groups=({**group(), "status": "answered", "grounded": False},)),
+            "Answered: not from your sources: no statement was found.",
+        ),
         (replace(QUESTION, report=WINDOW), "Stated."),
         (replace(QUESTION, status="cancelled"), "Stopped: by who asked; nothing of it was kept."),
         (replace(QUESTION, status="running", events=ran("gs-x", "success")[:1]), "Running: gs-x."),

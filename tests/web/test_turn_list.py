@@ -56,7 +56,13 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
         {"outcome": "failed", "status": "failed", "kind": "imported"},
         {"is_rewritten": True, "outcome": "answered", "answer_basis": "stated"},
         {"left_out_count": 4, "outcome": "answered"},
-        {"duration_ms": 2_500, "outcome": "answered", "token_count": 672, "goal_solver_plugin": "gs-llm-fast"},
+        {
+            "duration_ms": 2_500,
+            "outcome": "answered",
+            "is_grounded": False,
+            "token_count": 672,
+            "goal_solver_plugin": "gs-llm-fast",
+        },
     )
     for number, (turn, columns) in enumerate(zip(made, changes, strict=True), start=1):
         ExplainabilityTurn.objects.filter(pk=turn.pk).update(user_message=f"Q{number}?", **columns)
@@ -72,6 +78,7 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
         ("status:failed", ["Q3?"]),
         ("is:rewritten", ["Q4?"]),
         ("is:left-out", ["Q5?"]),
+        ("is:ungrounded", ["Q6?"]),
         ("is:slow", ["Q6?"]),
         ("is:imported", ["Q3?"]),
         ("rating:down", ["Q2?"]),
@@ -103,6 +110,11 @@ def test_a_row_shows_the_answer_or_the_error(project: Project, turns: list[Expla
     assert shown["Q6?"] == ["Cars board at gate B. [1]"]
     assert shown["Q5?"] == []
     assert shown["Q3?"] == ["It took too long."]
+
+
+def test_an_answer_that_no_source_supports_has_a_badge(project: Project, turns: list[ExplainabilityTurn]) -> None:
+    marked = [row for row in rows(member_client(project)) if "not from your sources" in texts_of(row, ".badge")]
+    assert asked(marked) == ["Q6?"]
 
 
 def test_an_imported_turn_has_a_badge(project: Project, turns: list[ExplainabilityTurn]) -> None:

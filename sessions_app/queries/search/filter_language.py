@@ -67,7 +67,7 @@ type _Reader = Callable[[str, str], tuple[Operator, TermValue]]
 
 OUTCOMES = ("answered", "noted", "quoted", "no-answer")
 STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
-MARKS = ("rewritten", "left-out", "slow", "imported")
+MARKS = ("rewritten", "left-out", "ungrounded", "slow", "imported")
 SLOW_MS = 1_000
 """A turn that took longer is slow."""
 KINDS = ("sessions", "turns", "units", "errors")
@@ -149,8 +149,8 @@ KEYS: Mapping[str, Key] = {
         meaning="its state or how it ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES
     ),
     "is": Key(
-        meaning=f"searched for in other words, with a part of its context cut by a limit, longer than {SLOW_MS} ms,"
-        " a trace of another application",
+        meaning="searched for in other words, with a part of its context cut by a limit, answered from a model's own"
+        f" knowledge, longer than {SLOW_MS} ms, a trace of another application",
         example="is:rewritten",
         read=_one_of(*MARKS),
         values=MARKS,

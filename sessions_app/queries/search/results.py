@@ -134,6 +134,7 @@ def _used(model: str) -> Q:
 _MARKS = {
     "rewritten": Q(is_rewritten=True),
     "left-out": Q(left_out_count__gt=0),
+    "ungrounded": Q(is_grounded=False),
     "slow": Q(duration_ms__gt=SLOW_MS),
     "imported": Q(kind=ExplainabilityTurn.Kind.IMPORTED),
 }

@@ -39,7 +39,7 @@ _COLUMNS = (
     "outcome", "answer_status", "answer_basis", "created_at", "finished_at", "duration_ms", "user_message",
     "assistant_preview", "asked_by", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin",
     "deliberation_level", "model", "token_count", "is_rewritten", "left_out_count", "error",
-    "rating__turn_id", "rating__value", "rating__note",
+    "is_grounded", "rating__turn_id", "rating__value", "rating__note",
 )  # fmt: skip
 
 

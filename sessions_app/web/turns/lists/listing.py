@@ -25,6 +25,7 @@ FILTERS: Mapping[str, str] = {
     "status:failed": "Failed",
     "is:rewritten": "Rewritten",
     "is:left-out": "Left out",
+    "is:ungrounded": "Ungrounded",
     "is:slow": "Slow",
     "rating:down": "Rated down",
 }
