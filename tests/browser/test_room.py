@@ -55,6 +55,23 @@ def test_the_timeline_fits_beside_outline_and_details(browser: Browser, session:
     assert page.locator("#timeline").evaluate("place => place.scrollWidth <= place.clientWidth")
 
 
+def test_the_context_fits_a_tablet(browser: Browser, session: Session) -> None:
+    browser.page.set_viewport_size({"width": 768, "height": 1024})
+    page = open_turn(browser, session, 2, "?tab=context")
+    expect(page.locator(".ledger table")).to_be_visible()
+    assert page.locator(".turn__panel").evaluate("panel => panel.scrollWidth <= panel.clientWidth")
+
+
+def test_an_answer_stands_below_its_question_in_the_list(browser: Browser, session: Session) -> None:
+    for width in (390, 768):
+        browser.page.set_viewport_size({"width": width, "height": 844})
+        row = browser.open("turns").locator("tr[data-row]").first
+        question, reply = row.locator(".table__title").bounding_box(), row.locator(".table__sub").bounding_box()
+        assert question is not None
+        assert reply is not None
+        assert reply["y"] >= question["y"] + question["height"]
+
+
 def test_differing_frames_are_marked_and_chosen_rows_tinted(browser: Browser, session: Session) -> None:
     request_id = session.turns.get(turn_index=2).request_id
     page = browser.open("turn-compare", session.session_id, request_id)
