@@ -294,7 +294,10 @@ def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
 def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
     solved = [group for group in turn.groups if group["status"] != "no-context"]
     if len(solved) < len(turn.groups):
-        yield VerdictReason(text=f"{len(solved)} of {len(turn.groups)} questions", aspect="context")
+        open_ones = [f"“{_cut(group['intent'])}”" for group in turn.groups if group["status"] == "no-context"]
+        others = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
+        text = f"{len(solved)} of {len(turn.groups)} questions, not {open_ones[0]}{others}"
+        yield VerdictReason(text=text, aspect="context")
     cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in _cited(group)]
     model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
     if model:

@@ -62,6 +62,14 @@ def test_the_context_fits_a_tablet(browser: Browser, session: Session) -> None:
     assert page.locator(".turn__panel").evaluate("panel => panel.scrollWidth <= panel.clientWidth")
 
 
+def test_large_text_does_not_widen_the_page(browser: Browser, session: Session) -> None:
+    browser.page.set_viewport_size(DESKTOP)
+    page = open_turn(browser, session, 2, "?tab=context")
+    expect(page.locator(".ledger table")).to_be_visible()
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
 def test_an_answer_stands_below_its_question_in_the_list(browser: Browser, session: Session) -> None:
     for width in (390, 768):
         browser.page.set_viewport_size({"width": width, "height": 844})

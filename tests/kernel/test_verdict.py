@@ -22,7 +22,7 @@ def unit(unit_id: str, text: str, source: str = "") -> dict[str, Any]:
 def group(*units: dict[str, Any], cited: tuple[str, ...] = (), reason: str = "") -> dict[str, Any]:
     status = "answered" if cited else "no-context"
     entries = [{"unitId": each["id"], "score": 1.0, "unit": each} for each in units]
-    return {"status": status, "citedUnitIds": cited, "kbSources": entries, "reason": reason}
+    return {"intent": "Why?", "status": status, "citedUnitIds": cited, "kbSources": entries, "reason": reason}
 
 
 def started(**selections: Selection) -> Event:
@@ -71,7 +71,11 @@ FAILED = replace(QUESTION, status="failed", outcome="failed", basis="", error=NO
         ),
         (
             replace(QUESTION, groups=(group(TOLD, cited=("u1",)), group(TOLD))),
-            "Stated: 1 of 2 questions; by one sentence of this conversation.",
+            "Stated: 1 of 2 questions, not “Why?”; by one sentence of this conversation.",
+        ),
+        (
+            replace(QUESTION, groups=(group(TOLD, cited=("u1",)), group(TOLD), {**group(), "intent": "Where?"})),
+            "Stated: 1 of 3 questions, not “Why?” and 1 more; by one sentence of this conversation.",
         ),
         (UNANSWERED, "No answer: one statement was found; no place."),
         (

@@ -112,3 +112,21 @@ def test_the_turn_page_mounts_a_base_that_would_answer(live_project: Project) ->
     assert Session.objects.get(pk=session.pk).mounted_kb == session.mounted_kb
     reader = member_client(live_project, "viewer", name="reader")
     assert not parsed(reader.get(reverse("turn-remedies", args=address)).text).css("[name=kb_id]")
+
+
+def test_a_question_is_asked_again_from_its_turn(live_project: Project) -> None:
+    session = create_session(live_project)
+    ask(session, "Cars board at gate C.")
+    turn = ask(session, "Where do cars board?")
+    ask(session, "Forget that cars board at gate C.")
+    ask(session, "Cars board at gate B.")
+    page_url = reverse("turn", args=[session.session_id, turn.request_id])
+    client = member_client(live_project, "editor")
+    (form,) = parsed(client.get(page_url).text).css("#turn-head .menu__list form")
+    sent = {field.attributes["name"]: field.attributes["value"] for field in form.css("input[name]")}
+    back = client.post(form.attributes["action"], sent)
+    assert back["Location"] == reverse("session", args=[session.session_id]) + "#latest"
+    again = session.turns.order_by("-turn_index")[0]
+    assert again.user_message == "Where do cars board?"
+    assert "gate B" in again.assistant_preview
+    assert not parsed(member_client(live_project, "viewer").get(page_url).text).css("#turn-head .menu__list form")
