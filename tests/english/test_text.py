@@ -116,3 +116,16 @@ def test_stemming_is_the_same_in_every_thread() -> None:
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [("zürich", "zurich"), ("bjørk", "bjork"), ("cafés", "cafe"), ("łódź", "lodz"), ("josé", "jose")],
+)
+def test_accents_of_latin_letters_tell_no_words_apart(written: str, typed: str) -> None:
+    assert stem(written) == stem(typed)
+
+
+@pytest.mark.parametrize("word", ["नमस्ते", "かばん", "ёлка", "йод", "ναί"])
+def test_marks_of_other_scripts_stay(word: str) -> None:
+    assert stem(word) == word

@@ -18,6 +18,12 @@ from tests.plugins.document import answer
         ("The pool is usually closed.", "Is the pool closed?", None),
         ("The pool is closed.", "Is the pool closed?", "Yes"),
         ("The pool is rarely closed on Mondays.", "Is the pool closed on Mondays?", None),
+        ("The Linnet may sail in June.", "Will the Linnet sail in June?", None),
+        ("Ines is thinking of moving to Kiel.", "Did Ines move to Kiel?", None),
+        ("Ben dreams of buying a boat.", "Did Ben buy a boat?", None),
+        ("The headphones are not waterproof.", "Are the headphones waterproof?", "No"),
+        ("The pump is suitable for salt water.", "Is the pump suitable for salt water?", "Yes"),
+        ("The garden pump is suitable.", "Is the garden pump suitable?", "Yes"),
     ],
 )
 def test_what_only_looks_alike_says_no_yes(document: str, question: str, said: str | None) -> None:

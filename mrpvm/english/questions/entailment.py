@@ -122,7 +122,7 @@ def _is_purpose(pair: Pair) -> bool:
 
 def _is_ahead(pair: Pair) -> bool:
     """Return whether the question is about the present and the clause about the future."""
-    is_of_now = pair.query.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are"})
+    is_of_now = pair.query.wants != "time" and bool(pair.question.auxiliaries & {"do", "does", "is", "are", "am"})
     return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.premise.statement.plain) is not None
 
 

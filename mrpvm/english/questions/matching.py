@@ -145,7 +145,7 @@ class Pair:
         if clause.link == "to" and question.verb:
             is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
             return is_ahead and bool(question.auxiliaries & {"will", "do", "does"})
-        if clause.link in ("that", "ing") and outer is not None and outer.verb in _ATTITUDES:
+        if clause.link in ("that", "ing", "of", "about") and outer is not None and outer.verb in _ATTITUDES:
             return False
         if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
             return outer.verb in _SELF_REPORTS and not outer.is_negated
@@ -155,6 +155,8 @@ class Pair:
         if wanted and not said and clause.link == "rel" and self.query.wants == "count":
             return False  # "members who miss three" does not tell how many they may miss
         if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
+            return False
+        if "will" in wanted and said & (_UNREAL | {"may"}) and self.query.wants == "verdict":
             return False
         return not (said & {"may"} and not wanted and not clause.is_negated)
 

@@ -14,7 +14,7 @@ from mrpvm.text_cache import TextCache
 
 KNOWN_WORD_CHARS = 64
 """Results for longer words are not cached."""
-STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-2"
+STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-3"
 """The version of `terms`; its number is raised whenever the results change. Part of `indexing.INDEX_VERSION`."""
 
 _GAP = re.compile(r"[\s\u2014\u2015\u2026]+|\.{3,}|--+|(?<=\w)[,;:!?()\[\]{}\"\u201c\u201d](?=[^\W\d])")
@@ -41,6 +41,12 @@ _SENTENCE_END = re.compile(
 A run of marks is matched only from its first one, because a match from each would take quadratic time.
 """
 
+_UNACCENTED = {
+    ord(letter): base
+    for letter in map(chr, (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)))
+    if (base := unicodedata.normalize("NFD", letter)[0]).isascii()
+} | str.maketrans("\u00f8\u0142\u0111", "old")
+"""The plain forms of Latin letters with accents: a person who asks types "Malmo" for "Malm\u00f6", or the other way."""
 _stemmers = threading.local()
 
 
@@ -49,11 +55,14 @@ def _stem_word(word: str) -> str:
     stemmer = getattr(_stemmers, "english", None)
     if stemmer is None:
         stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
-    return str(stemmer.stemWord(word))
+    return str(stemmer.stemWord(word if word.isascii() else word.translate(_UNACCENTED)))
 
 
 def stem(word: str) -> str:
-    """Return the Snowball English stem of a lower-case word; irregular inflections go to their base form first."""
+    """Return the Snowball English stem of a lower-case word without the accents of Latin letters.
+
+    Irregular inflections go to their base form first.
+    """
     return _stem(word) if len(word) <= KNOWN_WORD_CHARS else _stem_word(word)
 
 
