@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from mrpvm.english.messages.pragmatics import orders_work
-from mrpvm.english.messages.small_talk import NOTED_OPENING
+from mrpvm.english.messages.small_talk import NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
 from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire
@@ -24,6 +24,8 @@ UNDONE_TEXT = "I can't do that: I only answer from what I was told or given."
 """What a person reads in its place who asked for a translation, say."""
 MODEL_FAILED_TEXT = "I can't answer this now: nothing I was told or given answers it, and the language model failed."
 """What a person reads in place of either where a model was asked in vain."""
+UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
+"""How a group begins whose statements contradict one another; marks name them."""
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
 _HEADING_CHARS = 80
@@ -139,9 +141,10 @@ def _in_plain_words(group: AnswerGroup) -> str:
 
 
 def answers_nothing(text: str) -> bool:
-    """Return whether an assistant's message says that nothing is known, or only shows a passage."""
+    """Return whether an assistant's message says that nothing is known, replies to small talk, or shows a passage."""
     said = text.strip()
-    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT, UNDONE_TEXT, MODEL_FAILED_TEXT) or said.startswith(QUOTED_OPENING)
+    stock = (NO_CONTEXT_TEXT, UNKNOWN_TEXT, UNDONE_TEXT, MODEL_FAILED_TEXT, UNDERSTOOD_REPLY, *REPLIES.values())
+    return said in stock or said.startswith((QUOTED_OPENING, UNDECIDED_TEXT))
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:

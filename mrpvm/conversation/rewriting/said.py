@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.conversation.answers import answers_nothing, words_told
+from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.words.lexicon import STOP_WORDS
 from mrpvm.english.words.text import stem
 from mrpvm.text_cache import TextCache
@@ -116,7 +117,9 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
         pairs = [pairs[0], *pairs[1 - READ_EXCHANGES :]]
     return [
         Exchange(
-            question, mentions_in(question), tuple(mention for answer in answers for mention in mentions_in(answer))
+            question,
+            () if is_phatic(question) else mentions_in(question),  # "The second one" names nothing that could be meant
+            tuple(mention for answer in answers for mention in mentions_in(answer)),
         )
         for question, answers in pairs
     ]

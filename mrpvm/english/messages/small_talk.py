@@ -33,7 +33,7 @@ _ABOUT_ME = pattern("small_talk.about_me")
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
-_REPLIES = section("small_talk.replies")
+REPLIES = section("small_talk.replies")
 UNDERSTOOD_REPLY = "Understood."
 """The reply to an instruction on how to answer."""
 NOTED_OPENING = "Noted:"
@@ -86,16 +86,16 @@ def is_assent(sentence: str) -> bool:
 def small_talk_reply(message: str) -> str | None:
     """Return the reply to small talk, or None if the message is not small talk."""
     if _ABOUT_ME.match(message.strip()):
-        return _REPLIES["about_me"]
+        return REPLIES["about_me"]
     if not is_phatic(message):
         return None
     if _FORGETS_UNNAMED.match(message.strip()):
-        return _REPLIES["forgets_unnamed"]
+        return REPLIES["forgets_unnamed"]
     message_words = set(words(message))
     if not message_words:
-        return _REPLIES["wordless"]
+        return REPLIES["wordless"]
     if message_words & _THANKS:
-        return _REPLIES["thanks"]
+        return REPLIES["thanks"]
     if message_words & _FAREWELLS or {"see", "you"} <= message_words:
-        return _REPLIES["farewell"]
-    return _REPLIES["greeting"] if message_words & _GREETINGS else _REPLIES["assent"]
+        return REPLIES["farewell"]
+    return REPLIES["greeting"] if message_words & _GREETINGS else REPLIES["assent"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT, UNDECIDED_TEXT, no_context_text
 from mrpvm.english.context.coreference import open_pronoun, with_meant
 from mrpvm.english.context.corrections import asks_of_before, restated, taken_back, without_corrected
 from mrpvm.english.context.discourse import Discourse
@@ -21,7 +21,6 @@ from mrpvm.plugins.goal_solvers.symbolic import rendering
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
 from mrpvm.values import AnswerGroup, Evidence
 
-UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
 LATER = "a later message may have changed it"
 MAY_HAVE_CHANGED = f"refused: {LATER}"
 _SENTENCE_LIMIT = 2
