@@ -52,10 +52,10 @@ def read_articles(directory: Path) -> Iterator[tuple[Passage, ...]]:
             )
 
 
-def read_requests(articles: Iterable[Sequence[Passage]], path: Path = REQUESTS) -> Iterator[Passage]:
+def read_requests(articles: Iterable[Sequence[Passage]]) -> Iterator[Passage]:
     """Yield each paragraph of the articles that has a request, with that request."""
     by_title = {article[0].title: article for article in articles}
-    for item in json.loads(path.read_text(encoding="utf-8")):
+    for item in json.loads(REQUESTS.read_text(encoding="utf-8")):
         article = by_title.get(item["title"], ())
         if item["paragraph"] < len(article):
             yield replace(article[item["paragraph"]], requests=(Request(item["q"], tuple(item["facts"])),))

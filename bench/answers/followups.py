@@ -44,9 +44,9 @@ class Dialogue:
                     yield question, Reply(answer.groups if answer else (), 0.0, 0.0)
 
 
-def read_dialogues(path: Path = FOLLOW_UPS) -> Iterator[Dialogue]:
-    """Yield the conversations of a file."""
-    for item in json.loads(path.read_text(encoding="utf-8")):
+def read_dialogues() -> Iterator[Dialogue]:
+    """Yield the conversations of the file."""
+    for item in json.loads(FOLLOW_UPS.read_text(encoding="utf-8")):
         messages = (
             (said["q"], Question(said["q"], tuple(said["answers"])) if "answers" in said else None)
             for said in item["messages"]

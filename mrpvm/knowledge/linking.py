@@ -80,20 +80,20 @@ def seeds_of(links: Iterable[Triple], query_terms: Set[str], limits: ClosureLimi
     return dict(rated[: limits.seed_count])
 
 
-def link_units(query_terms: Collection[str], links: Sequence[Triple], limits: ClosureLimits = LIMITS) -> Linking:
+def link_units(query_terms: Collection[str], links: Sequence[Triple]) -> Linking:
     """Return the units that a question is linked to by stated and derived triples.
 
     A stated triple counts by its share of the strongest one's points; a derived one by its proof.
     """
     wanted = frozenset(query_terms)
-    seeds = seeds_of(links, wanted, limits)
+    seeds = seeds_of(links, wanted)
     if not seeds:
         return Linking(units={}, fact_count=len(links))
-    near = neighbourhood(tuple(seeds), links, limits.depth)
-    derived = closure(near, limits)
-    focused = [(link, _focus(link, wanted, seeds)) for link in sorted(derived, key=_certainty)[: limits.proof_count]]
+    near = neighbourhood(tuple(seeds), links, LIMITS.depth)
+    derived = closure(near, LIMITS)
+    focused = [(link, _focus(link, wanted, seeds)) for link in sorted(derived, key=_certainty)[: LIMITS.proof_count]]
     focused = sorted((item for item in focused if item[1] >= MIN_SCORE), key=lambda item: (-item[1], item[0].key))
-    focused = focused[: limits.focused_count]
+    focused = focused[: LIMITS.focused_count]
     strongest = max(seeds.values())
     own = [(link, link.score * points / strongest) for link, points in seeds.items()]
     kept = [*focused, *((link, score) for link, score in own if score >= MIN_SCORE)]

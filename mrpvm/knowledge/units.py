@@ -124,7 +124,7 @@ def promotable(
     Args:
         message: the user's message; session-wide wording in it keeps guidance.
         known_hashes: hashes of the session's committed units.
-        keep_all_guidance: the setting `guidance_promotion` = all.
+        keep_all_guidance: `MRPVM_GUIDANCE_PROMOTION` is `all`.
     """
     seen = set(known_hashes)
     kept: list[KnowledgeUnit] = []

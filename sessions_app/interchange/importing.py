@@ -29,8 +29,8 @@ SESSION_START = "otel-"
 _NAME_CHARS = 100
 
 
-def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
-    """Store the spans and draw their traces; return how many were new. Known spans change nothing.
+def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> None:
+    """Store the spans and draw their traces. Known spans change nothing.
 
     Raises:
         TooLarge: a trace would hold too many spans; those of other traces before it are stored.
@@ -41,25 +41,25 @@ def import_spans(project: Project, spans: Sequence[ReceivedSpan]) -> int:
     by_trace: dict[str, dict[str, ReceivedSpan]] = {}
     for span in spans:
         by_trace.setdefault(span.trace_id, {}).setdefault(span.span_id, span)
-    return sum(_import_trace(project, trace_id, list(by_id.values())) for trace_id, by_id in by_trace.items())
+    for trace_id, by_id in by_trace.items():
+        _import_trace(project, trace_id, list(by_id.values()))
 
 
-def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]) -> int:
-    with transaction.atomic():
-        known = {row.span_id: row for row in lock_trace(project, trace_id)}
-        new = [span for span in spans if span.span_id not in known]
-        if not new:
-            return 0
-        if len(known) + len(new) > settings.MRPVM_MAX_SPANS_A_TRACE:
-            raise TooLarge(f"The trace {trace_id} holds more than {settings.MRPVM_MAX_SPANS_A_TRACE} spans.")
-        turn = next((row.turn for row in known.values() if row.turn is not None), None)
-        drawing = draw(
-            [*(from_wire(ReceivedSpan, row.span) for row in known.values()), *new],
-            turn.request_id if turn else new_request_id(),
-        )
-        turn = _store(project, trace_id, drawing, turn)
-        store_spans(project, turn, trace_id, [(span.span_id, to_wire(span)) for span in new])
-        return len(new)
+@transaction.atomic
+def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]) -> None:
+    known = {row.span_id: row for row in lock_trace(project, trace_id)}
+    new = [span for span in spans if span.span_id not in known]
+    if not new:
+        return
+    if len(known) + len(new) > settings.MRPVM_MAX_SPANS_A_TRACE:
+        raise TooLarge(f"The trace {trace_id} holds more than {settings.MRPVM_MAX_SPANS_A_TRACE} spans.")
+    turn = next((row.turn for row in known.values() if row.turn is not None), None)
+    drawing = draw(
+        [*(from_wire(ReceivedSpan, row.span) for row in known.values()), *new],
+        turn.request_id if turn else new_request_id(),
+    )
+    turn = _store(project, trace_id, drawing, turn)
+    store_spans(project, turn, trace_id, [(span.span_id, to_wire(span)) for span in new])
 
 
 def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:

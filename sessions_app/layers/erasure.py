@@ -23,8 +23,8 @@ type Chains = Mapping[int, Sequence[int]]
 
 
 @transaction.atomic
-def erase_units(keys: Collection[int]) -> int:
-    """Delete units by their keys in all layers, also shared ones; return their number.
+def erase_units(keys: Collection[int]) -> None:
+    """Delete units by their keys in all layers, also shared ones.
 
     Equal units must be given together: no duplicate is shown in the place of an erased unit.
 
@@ -33,7 +33,7 @@ def erase_units(keys: Collection[int]) -> int:
     """
     units = {unit.pk: unit for unit in LayerUnit.objects.filter(pk__in=keys)}
     if not units:
-        return 0
+        return
     hidings: defaultdict[int, dict[int, str]] = defaultdict(dict)
     rows = HiddenUnit.objects.filter(unit_id__in=units).values_list("layer_id", "unit_id", "change")
     for layer, unit, change in rows:
@@ -58,7 +58,6 @@ def erase_units(keys: Collection[int]) -> int:
     PackedLayer.objects.filter(layer_id__in=own).delete()
     delete_units(list(units))
     move_seals({*own, *chains})
-    return len(units)
 
 
 _GONE = frozenset(HiddenUnit.GONE)

@@ -66,8 +66,8 @@ def create_suite(project: Project, name: str, author: Author) -> Suite:
         raise _suite_exists(checked) from None
 
 
-def rename_suite(suite: Suite, name: str) -> Suite:
-    """Return the suite under its new name.
+def rename_suite(suite: Suite, name: str) -> None:
+    """Rename a suite.
 
     Raises:
         InvalidInput: a bad name.
@@ -80,7 +80,6 @@ def rename_suite(suite: Suite, name: str) -> Suite:
             _record(AuditKind.SUITE_RENAMED, suite)
     except IntegrityError:
         raise _suite_exists(suite.name) from None
-    return suite
 
 
 def record_suite_export(suite: Suite) -> None:

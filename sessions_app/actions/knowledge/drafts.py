@@ -58,7 +58,7 @@ def stage_source(
     return _change(session, source, replaces=replaces, watch=watch, wait_ms=wait_ms)
 
 
-def remove_source(session: Session, source_id: str, *, watch: OnBatch = unwatched, wait_ms: int = 0) -> Session:
+def remove_source(session: Session, source_id: str, *, wait_ms: int = 0) -> Session:
     """Remove a source from the session's draft, also one of the mounted base; return the session as it now is.
 
     Raises:
@@ -68,7 +68,7 @@ def remove_source(session: Session, source_id: str, *, watch: OnBatch = unwatche
     Effects: as for `stage_source`.
     """
     nothing = NewSource(name=source_id, source_id=source_id, kind=KnowledgeSource.Kind.REMOVED)
-    return _change(session, nothing, replaces=True, watch=watch, wait_ms=wait_ms)[0]
+    return _change(session, nothing, replaces=True, watch=unwatched, wait_ms=wait_ms)[0]
 
 
 def _change(

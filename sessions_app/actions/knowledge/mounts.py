@@ -105,15 +105,13 @@ def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None
         yield layer.pk
 
 
-def unmount_base(
-    session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False, wait_ms: int = 0
-) -> KBMount:
+def unmount_base(session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False) -> KBMount:
     """Mount the project's default base in place of the present one, because a session always has a base.
 
     Raises and effects: as for `mount_base`.
     """
     default = ensure_default_base(session.project)
-    return mount_base(session, default, reason=reason, actor=actor, discard_draft=discard_draft, wait_ms=wait_ms)
+    return mount_base(session, default, reason=reason, actor=actor, discard_draft=discard_draft)
 
 
 @transaction.atomic

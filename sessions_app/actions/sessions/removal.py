@@ -68,10 +68,10 @@ def purge_deleted_sessions() -> int:
     return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
 
 
-def purge_session(session: Session) -> bool:
+def purge_session(session: Session) -> None:
     """Remove a session for good, with all its rows; a turn of it may not commit any more."""
     delete_session(session)
-    return _purge(session.pk)
+    _purge(session.pk)
 
 
 def _purge(session_pk: int) -> bool:

@@ -345,7 +345,7 @@ PREFERENCES: Mapping[str, str | int | None] = {
 
 
 @transaction.atomic
-def clear_preference(session: Session, name: str) -> Session:
+def clear_preference(session: Session, name: str) -> None:
     """Clear a preference.
 
     Raises:
@@ -361,4 +361,3 @@ def clear_preference(session: Session, name: str) -> Session:
     locked.save(update_fields=[name])
     changed = cast(events.PreferencesChanged, {name: PREFERENCES[name]})
     events.append(locked, ("preferences.changed", changed))
-    return locked

@@ -17,18 +17,15 @@ TABLE = ("roles", "pluginOverrides", "temperature", "thinkingLevel", "verbosity"
 
 
 @transaction.atomic
-def set_model_roles(project: Project, body: Any) -> ModelRoles:
+def set_model_roles(project: Project, body: Any) -> None:
     """Replace the project's table; sessions created later copy it.
 
     Raises:
         InvalidInput: INVALID_SETTINGS; nothing changes.
     """
     config = model_config_of(body).as_record()
-    row, _ = ModelRoles.objects.update_or_create(
-        project=project, defaults={"config": config, "updated_at": timezone.now()}
-    )
+    ModelRoles.objects.update_or_create(project=project, defaults={"config": config, "updated_at": timezone.now()})
     record(AuditKind.MODELS_CHANGED, project.pk, f"models of {project}", **config)
-    return row
 
 
 @transaction.atomic

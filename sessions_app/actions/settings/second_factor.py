@@ -18,10 +18,10 @@ WRONG = "This code is not right. Codes of the app change every 30 seconds, and e
 
 
 @transaction.atomic
-def begin_enrolment(user: User) -> TOTPDevice:
-    """Return a new authenticator for the user's app to scan; it takes effect once a code of it is confirmed."""
+def begin_enrolment(user: User) -> None:
+    """Make a new authenticator for the user's app to scan; it takes effect once a code of it is confirmed."""
     TOTPDevice.objects.filter(user=user, confirmed=False).delete()
-    return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
+    TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
 def confirm_enrolment(user: User, code: str) -> list[str]:

@@ -103,29 +103,29 @@ def _subject(alert: Alert) -> str:
     return f"alert on “{alert.saved_filter.name}” ({alert.alert_id})"
 
 
-def compare_with_limit(alert: Alert, now: datetime) -> AlertCrossing | None:
-    """Compare the rate of the alert's window with its limit; return the crossing if there is a new one.
+def compare_with_limit(alert: Alert, now: datetime) -> None:
+    """Compare the rate of the alert's window with its limit, and store a crossing if there is a new one.
 
-    Of concurrent calls one returns the crossing. A window of too few turns changes nothing.
+    Of concurrent calls one stores it. A window of too few turns changes nothing.
     """
     since = now - timedelta(minutes=alert.window_minutes)
     rate = filter_rate(alert.project, parse(alert.saved_filter.text), since)
     if rate.turn_count < alert.least_turns:
         Alert.objects.filter(pk=alert.pk).update(rate_percent=None, checked_at=now)
-        return None
+        return
     is_over = rate.percent > alert.limit_percent
     with transaction.atomic():
         Alert.objects.filter(pk=alert.pk).update(rate_percent=rate.percent, checked_at=now)
         if not Alert.objects.filter(pk=alert.pk, is_over=not is_over).update(is_over=is_over):
-            return None
-        if not is_over:
+            return
+        if is_over:
+            _add_crossing(alert, rate, now)
+        else:
             AlertCrossing.objects.filter(alert=alert, ended_at=None).update(ended_at=now)
-            return None
-        return _add_crossing(alert, rate, now)
 
 
-def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
-    crossing = AlertCrossing.objects.create(
+def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> None:
+    AlertCrossing.objects.create(
         alert=alert,
         crossed_at=now,
         next_try_at=now,
@@ -134,7 +134,6 @@ def _add_crossing(alert: Alert, rate: Rate, now: datetime) -> AlertCrossing:
     )
     kept = AlertCrossing.objects.filter(alert=alert).order_by("-id").values_list("pk", flat=True)[:KEPT_CROSSINGS]
     AlertCrossing.objects.filter(alert=alert).exclude(pk__in=list(kept)).delete()
-    return crossing
 
 
 def claim_crossing(now: datetime) -> AlertCrossing | None:

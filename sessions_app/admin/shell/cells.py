@@ -37,9 +37,9 @@ def link(address: str, text: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, text) if address else SafeString("")
 
 
-def row_link(row: Model | None, text: str = "") -> SafeString:
+def row_link(row: Model | None) -> SafeString:
     """Return a link to the row's page in the admin."""
-    return link(change_address(row), text or shortened(str(row))) if row else SafeString("")
+    return link(change_address(row), shortened(str(row))) if row else SafeString("")
 
 
 def change_address(row: Model) -> str:

@@ -31,6 +31,8 @@ from sessions_app.web.turns.graph.status import duration_badge, tone_of
 from sessions_app.web.turns.graph.structure import GraphStructure
 
 ROW, FRAME_ROW, FRAME_FOOT, AXIS = 24.0, 30.0, 6.0, 26.0
+_UID = "timeline"
+"""What the ids of its signs begin with, so that they are not those of the graph on the same page."""
 _LEFT, _RIGHT = 1.5, 98.5
 _SHORTEST_PX = 3.0
 _TICKS = 6
@@ -56,7 +58,6 @@ class _Drawing:
     spans: dict[str, _Span]
     total_ms: float
     error: ErrorPath
-    uid: str
     bands: list[SafeString] = field(default_factory=list)
     rows: list[SafeString] = field(default_factory=list)
     y: float = AXIS
@@ -69,12 +70,12 @@ class _Drawing:
         return " leads-to-error" if item_id in self.error.items else ""
 
 
-def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
+def render_timeline(shown: ShownGraph) -> SafeString:
     """Return the timeline of what the reader sees of a graph."""
     structure = shown.visible
     spans = _spans(structure)
     total = max((span.end for span in spans.values()), default=0.0) or 1.0
-    drawing = _Drawing(structure, shown.collapsed, spans, total, error_path(structure), uid)
+    drawing = _Drawing(structure, shown.collapsed, spans, total, error_path(structure))
     if structure.frames:
         _frame(drawing, structure.frames[structure.root_id], 0)
     height = drawing.y + FRAME_FOOT
@@ -88,7 +89,7 @@ def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
             "role": "group",
             "aria-label": f"Timeline of {duration_badge(total)}",
         },
-        element("defs", {}, *sign_symbols(uid)),
+        element("defs", {}, *sign_symbols(_UID)),
         element("g", {"aria-hidden": "true"}, *drawing.bands, *_axis(drawing, height)),
         element("g", {}, *drawing.rows),
     )
@@ -173,7 +174,7 @@ def _frame_head(drawing: _Drawing, frame: GraphFrame) -> Iterable[SafeString]:
     moved = element(
         "svg",
         {"x": x, "y": y, "class": "moved"},
-        sign(drawing.uid, tone, -22 if late else 8, 6),
+        sign(_UID, tone, -22 if late else 8, 6),
         text_at("frame-label", -28 if late else 28, 17, shown, anchor="end" if late else ""),
     )
     yield element(
