@@ -19,7 +19,6 @@ from mrpvm.contracts import (
     Solution,
     Validation,
 )
-from mrpvm.errors import MRPError
 from mrpvm.field_types import misfit
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
@@ -88,7 +87,6 @@ class Fork:
 
 
 type Program[Result] = Generator[PluginCall | Fork, Any, Result]
-type ForkResult[Result] = Result | MRPError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,6 @@ from sessions_app.queries.turns import registry as turns
 SPARE_MS = 5_000
 """How much longer than the search itself a diagnosis waits for a place and the replay before it."""
 
-type ShortText = Annotated[str, Field(max_length=2_000)]
 type NamedId = Annotated[str, Field(min_length=1, max_length=400)]
 type Ids = Annotated[list[NamedId], Field(max_length=200)]
 type SuiteId = Annotated[str, Field(description="id of a suite", min_length=1, max_length=200)]

@@ -42,7 +42,8 @@ _TURNS_BACK = 5
 _QUOTED_CHARS = 120
 _KNOWN_HITS = 20
 _PLACES: tuple[Place, ...] = ("cited", "selected", "pruned", "offered", "not-found")
-_WIDE_TURNS, _WIDE_CHARS = 500, 200_000
+_WIDE_TURNS = 500
+"""The exchanges of a window that cuts nothing."""
 _TOO_LONG = ("PLUGIN_TIMEOUT", "ENGINE_TIMEOUT", "ENGINE_BUDGET_EXCEEDED")
 _STAGES: Mapping[str, tuple[str, str]] = {
     "kb-plugin": ("kb", "retriever"),
