@@ -5,7 +5,7 @@ that a fork copied. Texts also find rows without such a record.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import batched
 from typing import Any, Self
 
@@ -72,10 +72,8 @@ class Work:
 
     def as_record(self) -> dict[str, Any]:
         """Return the subject as stored data."""
-        return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in self._members()}
-
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        return ((name, getattr(self, name)) for name in self.__slots__)
+        members = ((item.name, getattr(self, item.name)) for item in fields(self))
+        return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in members}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
@@ -328,8 +326,7 @@ def _with_units(project: Project, work: Work) -> Work:
         hashes |= {unit.hash for unit in derived}
         if not new:
             break
-    members = {name: value for name, value in work._members() if name not in ("hashes", "unit_ids")}
-    return Work(**members, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
+    return replace(work, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
 
 
 def _rows(model: type[Model], reach: ProjectRows) -> Iterator[StoredRow]:
