@@ -66,15 +66,27 @@ def wait_for_turn(work: str) -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(work)])
 
 
+def is_only_one_at(work: str) -> bool:
+    """Return whether no other process has this process's shared lock on the named work too; False with SQLite, which
+    does not tell.
+    """
+    return connection.vendor == "postgresql" and len(_holders(work)) == 1
+
+
 def who_is_at(work: str) -> str:
     """Return who does the named work, for a message: 'process 12', with its host where that may be another."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(_HOLDERS, [_number(work)])
-            names = [name for (name,) in cursor.fetchall() if name]
+        names = [name for name in _holders(work) if name]
         return f"process {names[0].removeprefix(_SIGN)}" if names else _UNKNOWN
     number = _path(work).read_text(encoding="ascii").strip()
     return f"process {number}" if number else _UNKNOWN
+
+
+def _holders(work: str) -> list[str]:
+    """Return how the connections that hold the work's advisory lock are named; empty names of other users' ones."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLDERS, [_number(work)])
+        return [name or "" for (name,) in cursor.fetchall()]
 
 
 def _held(work: str, *, shared: bool) -> AbstractContextManager[Hold | None]:

@@ -7,7 +7,7 @@ from typing import Self
 
 from django.db import DatabaseError, connection
 
-from sessions_app.exclusive import Hold, alone_at, among_others_at, who_is_at
+from sessions_app.exclusive import Hold, alone_at, among_others_at, is_only_one_at, who_is_at
 from sessions_app.management.server import CannotStart, named_database, unusable_database
 
 LOOK_SECONDS = 1.0
@@ -37,6 +37,7 @@ class DatabaseClaim:
     """
 
     def __init__(self, *, shared: bool) -> None:
+        self._is_shared = shared
         self._hold_database = among_others_at if shared else alone_at
         self._stack = ExitStack()
         self._stop_asked = threading.Event()
@@ -62,6 +63,10 @@ class DatabaseClaim:
         """Return whether the database is held now."""
         hold = self._hold
         return hold is not None and hold.lasts()
+
+    def is_alone(self) -> bool:
+        """Return whether no other process holds the database, so that turns which run there were left over."""
+        return not self._is_shared or is_only_one_at(_SERVING)
 
     def close(self) -> None:
         """Release the claim on the database."""

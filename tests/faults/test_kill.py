@@ -90,6 +90,23 @@ def test_a_kill_at_any_edge_leaves_all_or_nothing(
     assert deaths >= fewest
 
 
+def test_a_start_without_others_closes_what_was_running(tmp_path: Path, own_services: dict[str, str]) -> None:
+    """The lease of the killed turn is far from over."""
+    variables = {**own_services, "MRPVM_API_KEY": KEY}
+    with ServerProcess(tmp_path, **variables) as server:
+        session_id = Client(server).new_session()
+        server.stop()
+    dying = ServerProcess(tmp_path, **variables)
+    dying.command = [sys.executable, "-m", "tests.faults.crashing_server", "2", "serve"]
+    with dying as server, pytest.raises(httpx.TransportError):
+        Client(server).say(session_id, "My dog is called Rex.")
+    with ServerProcess(tmp_path, **variables) as server:
+        client = Client(server)
+        assert client.turns(session_id) == ["interrupted"]
+        client.say(session_id, "My dog is called Max.")
+        server.stop()
+
+
 def check_after_death(
     client: Client, session_id: str, before: tuple[list[str], list[str], int], told: str
 ) -> tuple[list[str], list[str], int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from pytest_django import Settings
 
 from sessions_app import events
@@ -249,6 +249,17 @@ def test_only_sharing_servers_start_beside_each_other() -> None:
         DatabaseClaim(shared=False)
     with DatabaseClaim(shared=False), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
         DatabaseClaim(shared=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_server_that_shares_knows_whether_it_is_alone() -> None:
+    is_told = connection.vendor == "postgresql"
+    with DatabaseClaim(shared=False) as claim:
+        assert claim.is_alone()
+    with DatabaseClaim(shared=True) as first:
+        assert first.is_alone() == is_told
+        with DatabaseClaim(shared=True) as second:
+            assert (first.is_alone(), second.is_alone()) == (False, False)
 
 
 def test_a_further_process_has_its_own_static_files(tmp_path: Path, migrated_data: Callable[..., Path]) -> None:

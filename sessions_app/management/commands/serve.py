@@ -68,7 +68,7 @@ class Command(BaseCommand):
             if settings.STATIC_ROOT:
                 collect_static_files(settings.STATIC_ROOT)
             further = f"mrpvm serves {host}:{bound_port}."
-            lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
+            lines = further if no_bootstrap else self._prepare(host, bound_port, claim)
             self._warn_of_old_index()
             if local_model is not None:
                 self._use_local_model(local_model)
@@ -104,10 +104,10 @@ class Command(BaseCommand):
         if errors:
             self._refuse("\n".join(error.msg for error in errors))
 
-    def _prepare(self, host: str, port: int, *, alone: bool) -> str:
+    def _prepare(self, host: str, port: int, claim: DatabaseClaim) -> str:
         call_command("migrate", interactive=False, verbosity=0)
         record_version(settings.MRPVM_VERSION)
-        started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=alone)
+        started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=claim.is_alone())
         return announcement(started, host, port)
 
     def _warn_of_old_index(self) -> None:
