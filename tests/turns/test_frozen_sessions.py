@@ -16,6 +16,7 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import FrozenContent, Project, Session
 from sessions_app.models.sessions.frozen_content import content_key
+from sessions_app.queries.sessions import skill_files
 from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
 from tests.assistants.skill_files import front, names, write_skill
 
@@ -46,6 +47,27 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
         made = create_session(project)
     assert [call[0] for call in steps.method_calls] == ["skills", "personas", "models"]
     assert made.messages.count() == made.turns.count() == 0
+
+
+def test_a_program_that_a_skill_requires_is_looked_for_each_second(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file of a skill tells that a program was installed or removed."""
+    write_skill(mine(tmp_path), "draw", front(eligibility='{binaries: ["mrpvm-drawing"]}'))
+    program = tmp_path / "programs" / "mrpvm-drawing"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", str(program.parent))
+    clock = mock.Mock(monotonic=mock.Mock(return_value=7.0))
+    monkeypatch.setattr(skill_files, "time", clock)
+    assert "draw" not in names(skill_files.current_skills(project))
+    program.touch(mode=0o755)
+    clock.monotonic.return_value = 7.9
+    assert "draw" not in names(skill_files.current_skills(project))
+    clock.monotonic.return_value = 8.0
+    assert "draw" in names(skill_files.current_skills(project))
+    program.unlink()
+    clock.monotonic.return_value = 9.0
+    assert "draw" not in names(skill_files.current_skills(project))
 
 
 def test_equal_content_is_shared_within_a_project_alone(project: Project) -> None:
