@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from mrpvm.errors import InvalidInput
-from mrpvm.plain_yaml import PlainLoader
+from mrpvm.plain_yaml import PlainLoader, load_plain
 
 FRONT_MATTER_CHARS = 16_384
 """How much front matter is read; more is refused."""
@@ -47,10 +47,10 @@ def read_mapping(text: str) -> dict[str, Any]:
     if len(text) > FRONT_MATTER_CHARS:
         raise MalformedText(f"Invalid frontmatter: {len(text)} characters; {FRONT_MATTER_CHARS} are allowed")
     try:
-        value = yaml.load(text, Loader=_TextLoader)  # noqa: S506 (a safe loader)
+        value = load_plain(text, _TextLoader)
     except yaml.YAMLError as error:
         raise MalformedText(f"Invalid frontmatter: {_on_one_line(error)}") from None
-    except (RecursionError, ValueError) as error:
+    except ValueError as error:
         raise MalformedText(f"Invalid frontmatter: not readable ({type(error).__name__})") from None
     if value is None:
         return {}

@@ -1,5 +1,6 @@
 """Suites as files, on the command line and under pytest."""
 
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,9 @@ def test_a_suite_comes_out_as_it_went_in(talk: Talk, suite: Suite, handbook: Kno
         ("suite: x\ntests: [{name: n, revision: 99999999999999999999}]", "revision must be a whole number"),
         *((f"suite: {tag}", "tags are not allowed") for tag in ("!!int ''", "!!bool x", "!!timestamp x", "!a b")),
         ("suite: 1" + ":1" * 400, "invalid literal for int"), ("suite: 1" + ":1" * 400 + ".0", "to float"),
-        ("suite: 2026-99-99", "lacks"), ("suite: x\ntests: [{<<: {name: n}}]", "there is no field '<<'"),
+        ("suite: " + "[" * 100_000, "nested more than 100 deep"), ("- " * 100_000, "nested more than 100 deep"),
+        ("suite: \ud800", "no YAML"), ("suite: 2026-99-99", "lacks"),
+        ("suite: x\ntests: [{<<: {name: n}}]", "there is no field '<<'"),
     ],
     ids=lambda value: value[:30],
 )  # fmt: skip
@@ -85,6 +88,17 @@ def test_a_file_of_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert read_suite(document)["suite"] == "x"
     with pytest.raises(InvalidInput, match="more than 50 keys and values"):
         read_suite(document.replace("a,", "a,a,"))
+
+
+def test_the_largest_file_is_read_in_a_moment() -> None:
+    """A reader in Python takes several times as long."""
+    document = "suite: x\ntests: [{name: n, expect: {contains: [" + "a," * (suite_files.FILE_VALUES - 20) + "]}}]"
+    begun = time.process_time()
+    read_suite(document)
+    ours = time.process_time() - begun
+    begun = time.process_time()
+    yaml.load(document, Loader=yaml.SafeLoader)
+    assert ours < (time.process_time() - begun) / 2
 
 
 def test_a_file_with_one_bad_test_changes_nothing(suite: Suite, handbook: KnowledgeBase) -> None:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.llm.storable import is_storable
-from mrpvm.plain_yaml import PlainLoader
+from mrpvm.plain_yaml import load_plain
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.suites import (
     MOST_TESTS,
@@ -127,8 +127,8 @@ def read_suite(text: str) -> dict[str, Any]:
     if len(text) > FILE_CHARS:
         raise InvalidInput(f"The file has {len(text)} characters; {FILE_CHARS} are allowed.")
     try:
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe loader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        document = load_plain(text, most_values=FILE_VALUES)
+    except (yaml.YAMLError, ValueError) as error:
         raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error)[:300].split())}") from None
     if not is_storable(document):
         raise InvalidInput("The file holds a NUL or half of a surrogate pair: no text that could be stored.")
@@ -186,15 +186,3 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)
-
-
-class _Loader(PlainLoader):
-    """Refuses a file of more than `FILE_VALUES` keys and values."""
-
-    value_count = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        self.value_count += 1
-        if self.value_count > FILE_VALUES:
-            raise yaml.YAMLError(f"it holds more than {FILE_VALUES} keys and values")
-        return super().compose_node(parent, index)
