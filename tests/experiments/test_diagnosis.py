@@ -3,11 +3,12 @@
 import pytest
 
 from bench.causes import CASES, Planted, planted, searched
-from sessions_app.actions.sessions.session import create_session
+from mrpvm.errors import MRPError
+from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation, says
 from sessions_app.ingest.load import Upload, load_source
-from sessions_app.models import KnowledgeBase, Project
+from sessions_app.models import KnowledgeBase, Project, Session
 from sessions_app.queries.experiments.experiments import ranked_findings
 from sessions_app.turns.call import TurnCall
 from tests.experiments.conftest import Talk, diagnosed, stored
@@ -147,3 +148,23 @@ def test_what_says_the_expected_is_told_with_its_way_through_the_turn(talk: Talk
     (other,) = (diagnosed(turn, Expectation(should_contain="Anna Lind")).result or {})["known"]
     assert (other["text"], other["place"], other["rank"]) == ("Anna Lind manages the warehouse.", "not-found", None)
     assert (diagnosed(turn, Expectation(should_not_contain="Olaf")).result or {})["known"] is None
+
+
+def test_a_pinned_plugin_is_one_cause(talk: Talk) -> None:
+    case = next(case for case in CASES if case.kind == "plugin")
+    with planted(talk, case) as turn:
+        found = ranked_findings(diagnosed(turn, bounds=Bounds(exhaustive=True)))
+    assert len({proof.position for proof, finding in found if finding["kind"] == "plugin"}) == sum(
+        finding["kind"] == "plugin" for _, finding in found
+    )
+
+
+def test_a_plugin_that_failed_gave_no_answer(project: Project) -> None:
+    session = create_session(project)
+    answer_message(session, TurnCall(message="My dog is called Rex."))
+    pinned = TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-llm-fast"))
+    with pytest.raises(MRPError, match="No language model is configured"):
+        answer_message(Session.objects.get(pk=session.pk), pinned)
+    found = diagnosed(stored(session.turns.get(turn_index=2)))
+    first, *_ = [finding for _, finding in ranked_findings(found) if finding["kind"] == "plugin"]
+    assert first["text"].startswith("The solver gs-llm-fast was asked for by name and gave no answer; with gs-")

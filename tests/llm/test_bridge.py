@@ -212,11 +212,11 @@ def test_a_provider_may_ask_for_more_patience(bench: Callable[..., Bench]) -> No
     assert round(sum(made.waited), 2) == 14.0
 
 
-@pytest.mark.parametrize(
-    "asked", ["3600", "3599.5", format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)]
-)
+@pytest.mark.parametrize("asked", ["3600", "3599.5", "a date"])
 def test_a_wait_beyond_the_longest_is_not_begun(bench: Callable[..., Bench], asked: str) -> None:
     """The error says until when; asking again before that could only be refused."""
+    if asked == "a date":
+        asked = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
     made = bench(refuse(429, "slow down", retry_after=asked), say("Too early."))
     with pytest.raises(ModelFailed, match=r"answered 429 \(rate limited until .*\): slow down") as failed:
         made.ask()

@@ -321,7 +321,8 @@ class CauseSearch:
     def _plugin_finding(
         self, outcome: TrialOutcome, weight: int, noun: str, used: str, other: Descriptor, why: str
     ) -> Finding:
-        text = f"The {noun} {used} {why} and gave this answer; with {other.id}: {_quoted(outcome)}."
+        gave = "this answer" if self.before else "no answer"
+        text = f"The {noun} {used} {why} and gave {gave}; with {other.id}: {_quoted(outcome)}."
         return self._finding(
             "plugin", outcome, weight, text, f"Use {other.name}", Link(kind="plugin", id=used, name=used),
             Link(kind="plugin", id=other.id, name=other.name),
@@ -510,7 +511,8 @@ class CauseSearch:
             used = self._used(kind)
             for other in self._others(kind, used):
                 outcome = self._try(Changes(pins=Selection(**{stage: other.id})))
-                if self._is_news(outcome):
+                is_known = any(finding.outcome is outcome for finding in self.findings)
+                if self._is_news(outcome) and not is_known:
                     names = ", ".join(sorted(used)) or "none"
                     yield self._plugin_finding(outcome, 40, noun, names, other, "was chosen")
 
