@@ -42,6 +42,22 @@ def moves(html: str) -> list[str]:
     return [spaced(item) for item in elements(html, "[aria-labelledby=compare-units] li")]
 
 
+def test_who_answered_and_what_was_read_is_compared(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project, "viewer")
+    talk(session, "My dog is called Rex.")
+    first, second = talk(session, "What is my dog called?"), talk(session, "How old is it?")
+    for turn, persona in ((first, "default"), (second, "coach")):
+        assert turn.context_report is not None
+        told = {"name": "persona", "source": f"persona {persona}", "chars": 9, "tokens": 3}
+        turn.context_report["sections"] = [told, *turn.context_report["sections"]]
+        turn.save()
+    rows = state_rows(section_of(compare(client, second), "compare-run"))
+    assert rows["Persona"] == ["default", "coach"]
+    assert rows["Agent"] == rows["Skill"] == ["–", "–"]
+    assert rows["Read as"][0] == "–"
+    assert "How old is my dog" in rows["Read as"][1]
+
+
 def test_what_the_second_turn_and_what_came_between_changed(live_project: Project) -> None:
     session, client = create_session(live_project), member_client(live_project, "viewer")
     first = talk(session, "My dog is called Rex.")

@@ -7,8 +7,10 @@ from typing import Any
 from django.conf import settings
 
 from mrpvm.errors import NotFound
+from mrpvm.trace.verdict import readings
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.sessions.pages import known_units, neighbours
+from sessions_app.queries.turns.context_sections import sections
 from sessions_app.queries.turns.outcomes import outcome
 from sessions_app.queries.turns.registry import turns
 from sessions_app.queries.turns.state import state_around, units_between
@@ -20,6 +22,8 @@ from sessions_app.web.turns.panels.context import GONE
 from sessions_app.web.turns.panels.state import NOTHING, state_rows
 
 _TIME = "Duration"
+_GUIDANCE = ("persona", "agent", "skill")
+"""Sections of a model's context that say who answers."""
 _MOVES: Mapping[str, tuple[str, Tone]] = {
     "committed": ("Added", Tone.OK),
     "removed": ("Removed", Tone.WARN),
@@ -114,6 +118,7 @@ def _pairs(left: ExplainabilityTurn, right: ExplainabilityTurn) -> list[Compared
 
 def _facts(turn: ExplainabilityTurn) -> dict[str, str]:
     report = turn.context_report or {}
+    told = {section["name"]: section["source"].removeprefix(f"{section['name']} ") for section in sections(turn)}
     return {
         "Planner": turn.planner_plugin or NOTHING,
         "Seed detector": turn.seed_detector_plugin or NOTHING,
@@ -121,6 +126,8 @@ def _facts(turn: ExplainabilityTurn) -> dict[str, str]:
         "Goal solver": turn.goal_solver_plugin or NOTHING,
         "Deliberation level": str(turn.deliberation_level),
         "Model": turn.model or NOTHING,
+        "Read as": " / ".join(readings(report, turn.user_message)) or NOTHING,
+        **{name.capitalize(): told.get(name, NOTHING) for name in _GUIDANCE},
         "Context": f"about {report['tokens']} tokens" if report else NOTHING,
         _TIME: duration_badge(turn.duration_ms) or NOTHING,
     }
