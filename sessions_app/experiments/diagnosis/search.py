@@ -321,7 +321,7 @@ class CauseSearch:
     def _plugin_finding(
         self, outcome: TrialOutcome, weight: int, noun: str, used: str, other: Descriptor, why: str
     ) -> Finding:
-        gave = "this answer" if self.before else "no answer"
+        gave = "this answer" if self._before else "no answer"
         text = f"The {noun} {used} {why} and gave {gave}; with {other.id}: {_quoted(outcome)}."
         return self._finding(
             "plugin", outcome, weight, text, f"Use {other.name}", Link(kind="plugin", id=used, name=used),
