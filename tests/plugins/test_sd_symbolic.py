@@ -8,6 +8,7 @@ from mrpvm.contracts import ChunkInput, DetectInput
 from mrpvm.kernel.admission import Admitted, admit_detection
 from mrpvm.lang import admit
 from mrpvm.plugins.seed_detectors.symbolic import SymbolicSeedDetector
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import REQUESTS_MAX
 from mrpvm.testing import call_context
 
 detector = SymbolicSeedDetector()
@@ -260,3 +261,25 @@ def test_a_lead_that_is_a_sentence_of_its_own_asks_for_nothing() -> None:
     assert unit.text == "The following valves exist:\n- V1 is red.\n- V2 is blue."
     assert targets("Say what you know of the following:\n- V1\n- V2") == ["V1", "V2"]
     assert targets("These are my three questions:\n- V1\n- V2") == ["V1", "V2"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("separator", [" ", "\n"])
+def test_numbered_questions_are_counted_past_ninety_nine(first: int, separator: str) -> None:
+    message = separator.join(f"{number}. Where is pump {number}?" for number in range(first, first + 120))
+    *asked, left_out = targets(message)
+    assert asked == [f"Where is pump {number}?" for number in range(first, first + REQUESTS_MAX)]
+    assert left_out == "I answered the first 20 of 120 questions."
+
+
+@pytest.mark.parametrize(
+    ("message", "output"),
+    [
+        ("Explain the Oak table.", "explanation"),
+        ("Describe the shopping list.", "explanation"),
+        ("List the pumps as a table.", "table"),
+        ("Answer in one word: where is Ida?", "one_word"),
+    ],
+)
+def test_only_a_phrase_that_asks_for_a_form_sets_it(message: str, output: str) -> None:
+    assert [intent.output for intent in detect(message).intents] == [output]

@@ -36,6 +36,8 @@ class Responses(OpenAIView):
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Answer whole, as a stream, or in the background."""
         body = self.sent()
+        if not isinstance(body.get("previous_response_id"), str):
+            body = {**body, "previous_response_id": None}  # what is no text counts as absent
         checked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
         previous = self._previous(body)
         noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
@@ -49,7 +51,7 @@ class Responses(OpenAIView):
         return self._answer(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 
     def _previous(self, body: dict[str, Any]) -> ExplainabilityTurn | None:
-        previous = body.get("previous_response_id")
+        previous = body["previous_response_id"]
         if previous is None:
             return None
         if body.get("conversation") is not None:

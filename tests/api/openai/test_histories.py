@@ -141,6 +141,13 @@ def test_messages_before_the_last_one_of_a_continued_answer_are_said_to_be_unrea
     assert editor.post("/v1/responses", {**body, "input": [tool, DOG]}).json()["warnings"] == []
 
 
+@pytest.mark.parametrize("previous", [5, {}, ["resp-1"], None])
+def test_a_previous_response_that_is_no_text_counts_as_absent(editor: Caller, previous: object) -> None:
+    body = {"model": "mrpvm", "input": TOLD[0]["content"], "previous_response_id": previous}
+    assert editor.post("/v1/responses", body).json()["previous_response_id"] is None
+    assert claims() == ["My dog is called Rex."]
+
+
 def test_a_project_that_redacts_learns_no_secret(say: Say, project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(redacts_conversations=True)
     say([{"role": "user", "content": f"My password is {SECRET}."}, TOLD[3]], "Thank you.")

@@ -20,10 +20,10 @@ from mrpvm.english.words.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed,
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 from mrpvm.sources.chunking import without_closing_marks
 
-_ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
+_ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,3}[.)]|[a-z]\)|Q\d{1,3}\s*[:.)])\s+(?P<text>\S.*)$")
 _HEADING = re.compile(r"^\s{0,3}(?P<marks>#{1,6})\s+(?P<title>.*)$")
-_NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
-_INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
+_NUMBERED = re.compile(r"^\s*(?:\(?\d{1,3}[.)]|Q\d{1,3}\s*[:.)])\s")
+_INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,3})[.)]\s+(?=\S)")
 _LIST_LEAD = pattern("segmentation.list_lead")
 _ASKED = listed("asking_nouns")
 _WORDS_OF_A_CLAUSE = 4
@@ -94,7 +94,8 @@ def lines_of(text: str) -> list[Line]:
 
 def _cut_inline(line: str) -> list[str]:
     marks = list(_INLINE_NUMBER.finditer(line))
-    if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+    first = int(marks[0][1]) if len(marks) > 1 else -1
+    if first not in (0, 1) or [int(mark[1]) for mark in marks] != list(range(first, first + len(marks))):
         return [line]
     if line[: marks[0].start()].rstrip()[-1:].isalnum():
         return [line]  # "The first bus leaves at 1. The second leaves at 2. Both are red."
@@ -269,7 +270,7 @@ class Segmenter:
         requests.append(
             MessageRequest(
                 text=bare if unique_terms(bare) else text,
-                forms=output_forms(text, *forms),
+                forms=output_forms(*phrases, *forms),  # "Explain the Oak table." asks for no table
                 instructions=phrases,
                 context=self._antecedent(text),
             )
