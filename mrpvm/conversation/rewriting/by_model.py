@@ -7,7 +7,6 @@ from mrpvm.conversation.rewriting.said import is_same, spoken
 from mrpvm.values import HistoryMessage
 
 SHOWN_MESSAGES, SHOWN_CHARS = 6, 500
-MAX_TOKENS, TEMPERATURE = 150, 0.1
 FEWEST_CHARS = 3
 PLUGIN_ID, ROLE, TIMEOUT_MS = "conversation-rewriting", "conversation", 10_000
 EMPTY = "LLM returned empty rewrite"
