@@ -185,7 +185,8 @@ def test_a_text_goes_from_every_row_and_file(project: Project, seed: int) -> Non
     assert rows_holding(MARK) == {}
     assert files_holding(MARK) == []
     check_counts()
-    check_replays(project, act)
+    with broken_solver_installed():  # a turn replays with the plugins that it had
+        check_replays(project, act)
 
 
 LOCKER = "The locker code of Marta is Quorzim."
