@@ -62,7 +62,7 @@ def test_a_role_gets_a_model_of_the_provider_s(provider: Provider, browser: Brow
     assert config["pluginOverrides"]["gs-llm-deep"] == {"model": "other"}
 
 
-def test_a_form_of_a_page_opened_before_a_switch_of_projects_is_refused(browser: Browser) -> None:
+def test_a_form_opened_before_a_switch_of_projects_is_refused(browser: Browser) -> None:
     other = aside(create_project, "Other")
     aside(set_member, other, aside(ensure_first_admin, browser.project), "admin")
     before = browser.page.context.new_page()

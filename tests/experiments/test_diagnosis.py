@@ -141,7 +141,7 @@ def test_a_base_that_says_nothing_of_the_answer_is_no_cause(
     assert "missing-base" not in {finding["kind"] for finding in findings}
 
 
-def test_what_says_the_expected_is_told_with_its_way_through_the_turn(talk: Talk) -> None:
+def test_what_says_the_expected_is_shown_with_its_way(talk: Talk) -> None:
     turn = talk("Anna Lind manages the warehouse.", "Olaf runs the mill.", "Who runs the mill?")
     (cited,) = (diagnosed(turn, Expectation(should_contain="Olaf", should_not_contain="mill")).result or {})["known"]
     assert (cited["text"], cited["place"], cited["rank"]) == ("Olaf runs the mill.", "cited", 1)

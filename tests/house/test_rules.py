@@ -71,3 +71,13 @@ def test_rules_that_are_mentioned_exist() -> None:
         if rule.rpartition("-")[0] in prefixes and rule not in rules()
     }
     assert unknown == set()
+
+
+def test_the_names_of_tests_are_at_most_60_characters() -> None:
+    names = [
+        f"{path.relative_to(ROOT)}::{name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for name in re.findall(r"^\s*(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if len(name) > 60
+    ]
+    assert names == []

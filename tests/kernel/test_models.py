@@ -137,7 +137,7 @@ def test_calls_of_a_plugin_that_raises_count() -> None:
     assert (good["llmCalls"], good["model"]) == (0, None)
 
 
-def test_where_nothing_is_known_and_the_model_fails_the_answer_says_both() -> None:
+def test_an_answer_says_that_the_model_failed_in_vain() -> None:
     """Each reason stands once, however many solvers asked."""
     unknowing = plugin("gs-plugin", "gs-a", knowing_nothing)
     model = ScriptedModel(*[ModelFailed("The model's provider answered 401: wrong key")] * 2)

@@ -89,7 +89,7 @@ def test_the_steps_of_an_answer_stay_steps() -> None:
         "Anna: Where is the key?\nBob: I have the key.\nAnna: Where is the map?\nBob: I lost the map.",
     ],
 )
-def test_no_question_is_taken_for_the_heading_of_what_does_not_answer_it(text: str) -> None:
+def test_a_question_that_is_not_answered_is_no_heading(text: str) -> None:
     assert all(statement.heading is None for statement in statements_of(text))
 
 

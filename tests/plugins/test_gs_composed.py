@@ -261,7 +261,7 @@ MILL = (
         "What caused the wheel of the mill to stop in June?",
     ],
 )
-def test_a_question_for_an_unnamed_reason_is_answered_by_what_stands_around_the_event(question: str) -> None:
+def test_an_unnamed_reason_is_what_stands_around_the_event(question: str) -> None:
     told = answer(MILL, question) or ""
     assert "a carter drove stones over the sluice. The sluice cracked" in told
     assert "The wheel of the mill stopped in June." in told
@@ -277,11 +277,11 @@ def test_a_question_for_an_unnamed_reason_is_answered_by_what_stands_around_the_
         "What caused June?",
     ],
 )
-def test_no_reason_is_composed_for_what_was_not_told_or_has_a_reason(question: str) -> None:
+def test_no_reason_is_composed_for_what_has_one_or_is_untold(question: str) -> None:
     assert answer(MILL, question) is None
 
 
-def test_the_third_sentence_after_the_event_belongs_to_it_and_the_fourth_does_not() -> None:
+def test_three_sentences_after_an_event_belong_to_it() -> None:
     text = "The kiln cracked on Monday. Rain fell all week. Nobody had wood. Ola closed her shop. A fair came."
     told = answer(text, "Trace what happened after the kiln cracked.") or ""
     assert "Ola closed her shop." in told
@@ -324,6 +324,6 @@ def test_what_is_below_another_heading_belongs_to_no_account() -> None:
     )
 
 
-def test_an_account_of_a_topic_holds_at_most_the_sentences_beside_it() -> None:
+def test_an_account_of_a_topic_holds_the_sentences_beside_it() -> None:
     text = "Norway has many fjords. Tom owns a bicycle. The cellar is damp. Ida plays the flute."
     assert answer(text, "Tell me about Norway.") == "Norway has many fjords. Tom owns a bicycle."

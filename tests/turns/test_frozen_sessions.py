@@ -49,7 +49,7 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
     assert made.messages.count() == made.turns.count() == 0
 
 
-def test_a_program_that_a_skill_requires_is_looked_for_each_second(
+def test_a_required_program_is_looked_for_each_second(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No file of a skill tells that a program was installed or removed."""

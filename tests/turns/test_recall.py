@@ -115,9 +115,7 @@ def test_a_pronoun_means_the_same_through_many_follow_ups(asked: Callable[..., T
     ("follow_up", "quoted"),
     [("Why?", "storm"), ("And when was that?", "1987")],
 )
-def test_a_follow_up_that_names_nothing_shows_what_the_question_before_is_about(
-    project: Project, follow_up: str, quoted: str
-) -> None:
+def test_a_follow_up_that_names_nothing_shows_the_topic_before(project: Project, follow_up: str, quoted: str) -> None:
     base = create_base(project, "boats")
     text = "The ferry Linnet sank in 1987. A storm drove it onto the rocks. Raising the Linnet took 90,000 dollars."
     load_source(base, Upload(name="boats.txt", data=text.encode()))

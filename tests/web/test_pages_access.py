@@ -273,7 +273,7 @@ def test_a_form_of_a_page_of_another_project_changes_nothing(project: Project, i
     assert parsed(asked.text).css('[name="next"]')[0].attributes["value"] == "http://testserver/members"
 
 
-def test_an_address_of_another_of_the_user_s_projects_leads_there(project: Project) -> None:
+def test_an_address_in_another_own_project_leads_there(project: Project) -> None:
     other = Project.objects.create(name="Other", slug="other")
     session, base = new_session(other), create_base(other, "Theirs")
     client, stranger = member_client(project, name="ann"), member_client(project, name="bo")

@@ -45,7 +45,7 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     assert text_at(written, ".unit-page__text") == "Cars board at gate B on all days."
 
 
-def test_what_the_evidence_does_not_decide_is_quoted_from_both_sources(live_project: Project) -> None:
+def test_undecided_evidence_is_quoted_from_both_sources(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     text = b"# Aurora 200\n\nThe Aurora 200 is a heater. It weighs 8 kg. It needs a fuse."
     load_source(base, Upload(name="manual.md", data=text))

@@ -130,7 +130,7 @@ def test_only_the_newest_messages_are_read_and_that_is_said(editor: Caller, sett
 
 
 @pytest.mark.parametrize("place", ["previous_response_id", "conversation"])
-def test_messages_before_the_last_one_of_a_continued_answer_are_said_to_be_unread(editor: Caller, place: str) -> None:
+def test_earlier_messages_of_a_continued_answer_are_unread(editor: Caller, place: str) -> None:
     first = editor.post("/v1/responses", {"model": "mrpvm", "input": "Hello."}).json()
     reference = first["id"] if place == "previous_response_id" else first["conversation"]["id"]
     body = {"model": "mrpvm", place: reference}
