@@ -192,6 +192,14 @@ def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
     assert "planner-default" in texts_of(settings, "[aria-labelledby=state-preferences] dd")
 
 
+def test_an_answer_of_a_document_stands_below_its_question(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    turn.context_units.update(title="Where can I park?")
+    html = session_html(member_client(project), session, "session-state")
+    assert text_at(html, f"#unit-{turn.context_units.get().pk} [data-testid=unit-title]") == "Where can I park?"
+
+
 def test_pending_units_are_marked(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]

@@ -165,7 +165,7 @@ def newest_units(
     limit = _window(count, UNITS_SHOWN)
     units = session.context_units.select_related("turn").order_by("-id")
     units = units.only(
-        "session_id", "state", "role", "topic", "claim", "procedure", "source_id", "provenance", "unit_id",
+        "session_id", "state", "role", "topic", "title", "claim", "procedure", "source_id", "provenance", "unit_id",
         "created_at", "turn__request_id", "turn__turn_index",
     )  # fmt: skip
     if before is not None:
