@@ -2,23 +2,21 @@
 
 import re
 
-_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
+from mrpvm.english.words.lexicon import MONTHS, STOP_WORDS, listed
+
+_MONTH = "|".join(sorted(month.capitalize() for month in MONTHS))
+_PARTICLE = "|".join(sorted(listed("name_particles")))
 _FACT = re.compile(
     rf"""
       (?:\d{{1,2}}\s+(?:{_MONTH})|(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?)(?:,?\s+\d{{4}})?   # a date in words
     | [$€£¥]\s?\d[\d,.]*\d?(?:\s?(?:million|billion|thousand|k|m|bn))?                          # an amount
     | \d[\d,.:/-]*\d\s?%?|\d\s?%?                                                              # a number
-    | \b[A-Z][\w'’-]*(?:[ ](?:of|the|de|van|von|and)[ ](?=[A-Z])|[ ](?=[A-Z])|[A-Z\w'’&-])*    # a name
+    | \b[A-Z][\w'’-]*(?:[ ](?:{_PARTICLE})[ ](?=[A-Z])|[ ](?=[A-Z])|[A-Z\w'’&-])*              # a name
     """,
     re.VERBOSE,
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s{0,2}|^[\"'(]\s{0,2})$")
-_NO_NAME = frozenset(
-    """I I'm I'll I've I'd You He She It We They The A An This That These Those My Your His Her Its Our Their What
-    Who Whom Whose Which When Where Why How Is Are Was Were Do Does Did Can Could Will Would Should May Might Must
-    Has Have Had And But Or So If Then Because Also Yes No Not Please Thank Thanks Hello Hi Noted In On At For
-    From To Of With As By There Here Tell Explain Describe Define Let Good Well Ok Okay Sure""".split()  # noqa: SIM905  easier to read
-)
+_NO_NAME = frozenset(word.capitalize() for word in STOP_WORDS | listed("opening_words"))
 
 
 def facts_in(text: str) -> list[str]:

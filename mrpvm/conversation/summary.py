@@ -15,7 +15,7 @@ from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
 from mrpvm.conversation.window import NEWEST_MESSAGES, OVERHEAD_CHARS, kept_chars
-from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.lexicon import STOP_WORDS, listed
 from mrpvm.english.words.text import QUESTION_MARKS, stem
 from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
@@ -40,7 +40,7 @@ _FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 2.0, 0.25, 1.05, 2
 _SAME_SHARE = 0.75
 _SENTENCE_CHARS = 10
 """Added to the length of a sentence as its cost, so that very short sentences are not preferred."""
-_COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
+_COMMON = STOP_WORDS | listed("common_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

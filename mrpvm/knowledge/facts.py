@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from mrpvm.english.messages.pragmatics import is_task_request
+from mrpvm.english.words.lexicon import pattern, section
 from mrpvm.english.words.text import collapse, sentences
 from mrpvm.text_cache import TextCache
 
@@ -12,28 +13,9 @@ FACT_CONFIDENCE = 0.9
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (relation, re.compile(rf"^(?P<subject>.+?)(?<!\s)\s+(?:{verbs})\s++(?P<object>.+)$", re.IGNORECASE))
-    for relation, verbs in (
-        ("uses", "uses"),
-        ("provides", "provides"),
-        ("has_capability", r"has\s+(?:the\s+)?capability(?:\s+of)?"),
-        ("depends_on", r"depends\s+(?:up)?on"),
-        ("part_of", r"is\s+part\s+of"),
-        ("instance_of", r"is\s+an?\s+instance\s+of"),
-        ("relevant_for", r"is\s+relevant\s+for|helps\s+with|is\s+useful\s+for"),
-        ("supports", r"supports|enables"),
-        ("mentions", r"mentions"),
-        ("about", r"is\s+about"),
-        ("causes", r"caused|causes|triggers|triggered|leads\s+to|led\s+to"),
-    )
+    for relation, verbs in section("facts.relations").items()
 )
-_NOT_A_SUBJECT = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|if|when|unless|who|which|that|because|although|while|may|might|could|would"
-    r"|does|do|did|said|says|thinks?|believes?)\b|[,;:]",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"^(?:so|and|but|also|then|however|moreover|furthermore|therefore|thus|meanwhile)\b[\s,]*", re.IGNORECASE
-)
+_NOT_A_SUBJECT, _LEAD = pattern("facts.not_a_subject"), pattern("facts.lead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +35,8 @@ def fact_of(sentence: str) -> Fact | None:
     text = _LEAD.sub("", collapse(sentence)).rstrip(".!?;: \t")
     if not text or is_task_request(sentence):
         return None
-    for relation, pattern in _PATTERNS:
-        match = pattern.match(text)
+    for relation, wording in _PATTERNS:
+        match = wording.match(text)
         if match is None:
             continue
         subject, obj = match["subject"].strip(" ,;:"), match["object"].strip(" ,;:")

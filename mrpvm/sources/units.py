@@ -1,10 +1,10 @@
 """A source's units: provenance, ids and the tree of summaries above them."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import SENTENCE_MARKS, sentences
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.units import content_hash, numbered
@@ -15,14 +15,8 @@ from mrpvm.values import ROLES, KnowledgeUnit
 
 SUMMARY_CHARS = 400
 """Length of an aggregate's claim."""
-_AUTHOR = re.compile(r"^(?:author|by|written by)\s*:\s*(\S[^\n]{0,198})$", re.IGNORECASE | re.MULTILINE)
-_DATE = re.compile(r"^(?:date|published|as of)\s*:\s*(\d{4}(?:-\d{2}(?:-\d{2})?)?)\s*$", re.IGNORECASE | re.MULTILINE)
-_LEGAL = re.compile(
-    r"\b(?:shall|hereby|herein|pursuant|party|parties|clause|agreement|liability|whereas)\b", re.IGNORECASE
-)
-_LITERARY = re.compile(
-    r"[\u201c\"][^\u201c\u201d\"\n]{3,}[\u201d\"]|\b(?:he|she|they) (?:said|asked|replied|whispered|thought)\b", re.I
-)
+_AUTHOR, _DATE = pattern("sources.author"), pattern("sources.date")
+_LEGAL, _LITERARY = pattern("sources.legal"), pattern("sources.literary")
 _HEADER_CHARS = 1_000
 
 

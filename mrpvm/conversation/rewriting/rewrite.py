@@ -13,7 +13,8 @@ from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchange
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
 from mrpvm.conversation.rewriting.signals import needs_rewrite, points_back, signs, with_crossed
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
-from mrpvm.conversation.rewriting.weights import RewritingWeights, learned, probability
+from mrpvm.conversation.rewriting.weights import RewritingWeights, learned
+from mrpvm.english.scoring.weights import probability
 from mrpvm.english.words.text import unique_terms
 from mrpvm.values import HistoryMessage
 

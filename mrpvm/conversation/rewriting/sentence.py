@@ -14,7 +14,7 @@ from mrpvm.english.messages.pragmatics import is_task_request
 from mrpvm.english.messages.small_talk import CHOICES, is_phatic
 from mrpvm.english.questions.asking import query_of
 from mrpvm.english.sentences.parsing import read
-from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS
+from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES, SPEAKERS, STOP_WORDS, listed, pattern
 from mrpvm.english.words.tagging import names_time
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.values import HistoryMessage
@@ -24,22 +24,13 @@ NO_CHANGE = "Heuristic rewrite produced no change"
 _ENDING_MARKS = " .?!,;:"
 _MOST_WORDS = 8
 _MOST_REPLY_WORDS = 5
-_OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
+_OPENING = pattern("rewriting.opening")
 """What may be before an order."""
-_POSSESSIVE = re.compile(r"^(?:my|our|your|his|her|their) ", re.IGNORECASE)
-_ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
-_NAMED = re.compile(
-    r"\b(?:tell me about|explain|describe|define) (?P<about>.+)|[\"\u201c](?P<quoted>[^\"\u201c\u201d]+)[\"\u201d]",
-    re.IGNORECASE,
-)
+_POSSESSIVE, _ARTICLE = pattern("rewriting.possessive"), pattern("reading.article")
+_NAMED, _REFERENCE = pattern("rewriting.named"), pattern("rewriting.reference")
 _ASKING = INTERROGATIVES | AUXILIARIES
 _NAMES = re.compile(r"\b[A-Z][\w-]*(?: [A-Z][\w-]*)*")
-_REFERENCES = re.compile(
-    r"\b(?:(?P<its>its)|(?P<same>the same)|(?P<it>it)|(?P<the>this|that|the above))\b", re.IGNORECASE
-)
-_REPORTING = frozenset(
-    ["so", "say", "says", "said", "know", "think", "mean", "means", "sure", "believe", "show", "shows", "such"]
-)
+_REPORTING = listed("reporting_words")
 """Words before a "that" which refers to nothing."""
 
 
@@ -171,7 +162,7 @@ def _with_subject(message: str, article: str, subject: str) -> str:
         is_definite = subject.startswith("the ") or _POSSESSIVE.match(subject)
         return subject if is_definite else f"the {subject}"
 
-    return _REFERENCES.sub(replace, message)
+    return _REFERENCE.sub(replace, message)
 
 
 def _is_reported(before: str) -> bool:

@@ -7,36 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
-from mrpvm.conversation.rewriting.weights import RewritingWeights, probability
-from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.conversation.rewriting.weights import RewritingWeights
+from mrpvm.english.scoring.weights import probability
+from mrpvm.english.words.lexicon import STOP_WORDS, groups, listed
 from mrpvm.english.words.text import QUESTION_MARKS
 
-SIGNALS = frozenset(
-    "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read
-)
-"""By whole words."""
-SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
-SHORT_WORDS = 3
+_SIGNALS = listed("follow_up_signals")
+_SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
+_SHORT_WORDS = 3
 """A message of so few words needs what was said before."""
 
-REFERRING = frozenset(
-    """it it's itself its this that that's they they're them themselves their theirs these those he he's she she's
-    himself herself his him her hers there here one ones same similar both either neither each""".split()  # noqa: SIM905  easier to read
-)
-_REFERRING_ALONE = REFERRING - {"here", "there", "each", "itself", "themselves", "himself", "herself"}
+REFERRING = listed("references")
+_REFERRING_ALONE = REFERRING - listed("unclear_references")
 """They mean what was said before, but for "that" behind a noun, "one" as a number, and "she" beside a name."""
-_PERSONS = frozenset("he he's she she's himself herself his him her hers".split())  # noqa: SIM905  easier to read
-_SHOWING = frozenset({"this", "that", "that's", "these", "those"})
-_RELATING = frozenset(
-    """so then other others another else more further first second third two three last former latter next also too
-    likewise rest instead""".split()  # noqa: SIM905  easier to read
-)
-_OPENERS = frozenset({"and", "but", "so", "or", "ok", "yes", "no", "then", "thanks", "also", "i", "you"})
-_PHRASES = frozenset(
-    {("what", "about"), ("how", "about"), ("tell", "me"), ("what", "is"), ("what", "are"), ("how", "do"),
-     ("can", "you"), ("is", "there"), ("are", "there"), ("do", "you"), ("how", "many"), ("how", "much"), ("who", "is")}
-)  # fmt: skip
-_ELLIPSES = frozenset({("what", "about"), ("how", "about")})
+PERSONS = listed("person_references")
+_SHOWING = listed("pointing_references")
+_RELATING = listed("relating_words")
+_OPENERS = listed("follow_up_openers")
+_PHRASES = groups("opening_phrases")
+_ELLIPSES = groups("elliptic_phrases")
 _MOST_TURNS = 4
 _CROSSED = (
     ("refers", "asks"), ("refers", "content"), ("refers", "rarest"), ("all new", "rarity sum"), ("new", "rarity sum"),
@@ -48,13 +37,13 @@ _CROSSED = (
 def has_signal(message: str) -> bool:
     """Return whether a message has one of the words that refer back."""
     words = words_of(message)
-    return not SIGNALS.isdisjoint(words) or any(pair in SIGNAL_PHRASES for pair in pairwise(words))
+    return not _SIGNALS.isdisjoint(words) or any(pair in _SIGNAL_PHRASES for pair in pairwise(words))
 
 
 def points_back(message: str) -> bool:
     """Return whether a message continues from the one before by its form: "And the valve?", "Explain the above"."""
     words = words_of(message)
-    return _is_ellipsis(words) or ("the", "above") in pairwise(words)
+    return is_ellipsis(words) or ("the", "above") in pairwise(words)
 
 
 def refers_back(message: str) -> bool:
@@ -66,18 +55,19 @@ def refers_back(message: str) -> bool:
         word in _REFERRING_ALONE
         and not (word == "that" and before and before not in STOP_WORDS)
         and not (word == "one" and after and after not in STOP_WORDS)
-        and not (word in _PERSONS and names_somebody)
+        and not (word in PERSONS and names_somebody)
         for before, word, after in followed
     )
 
 
-def _is_ellipsis(words: Sequence[str]) -> bool:
-    return tuple(words[:2]) in _ELLIPSES or words[:1] in (["and"], ["or"], ["but"])
+def is_ellipsis(words: list[str]) -> bool:
+    """Return whether words have the form of an incomplete question: "What about ...", "And ..."."""
+    return words[:2] in _ELLIPSES or words[:1] in (["and"], ["or"], ["but"])
 
 
 def needs_rewrite(message: str) -> bool:
     """Return whether the rule asks for a rewrite: a signal, or at most three words."""
-    return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
+    return has_signal(message) or len(words_of(message)) <= _SHORT_WORDS
 
 
 def need_probability(message: str, exchanges: Sequence[Exchange], weights: RewritingWeights) -> float:
@@ -99,23 +89,22 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
         rarity: gives how seldom a stem is said at all, from 0 to 1.
     """
     words = words_of(message)
-    opening = tuple(words[:2])
     referring = sum(word in REFERRING for word in set(words))
     features = {
         "always": 1.0,
         "refers": float(referring > 0),
         "refers twice": float(referring > 1),
         "relates": float(not _RELATING.isdisjoint(words)),
-        "person": float(not _PERSONS.isdisjoint(words)),
+        "person": float(not PERSONS.isdisjoint(words)),
         "shows": float(not _SHOWING.isdisjoint(words)),
-        "ellipsis": float(_is_ellipsis(words)),
+        "ellipsis": float(is_ellipsis(words)),
         "length": min(len(words), 25) / 12,
         "asks": float(message.rstrip().endswith(QUESTION_MARKS)),
     }
-    if opening and opening[0] in _OPENERS:
-        features[f"opens with {opening[0]}"] = 1.0
-    if opening in _PHRASES:
-        features[f"opens with {' '.join(opening)}"] = 1.0
+    if words and words[0] in _OPENERS:
+        features[f"opens with {words[0]}"] = 1.0
+    if words[:2] in _PHRASES:
+        features[f"opens with {' '.join(words[:2])}"] = 1.0
     said = mentions_in(message)
     return features | _content_signs(said, rarity) | _context_signs(said, exchanges, rarity)
 

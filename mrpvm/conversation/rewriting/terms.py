@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from math import log, log1p
 
 from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
-from mrpvm.conversation.rewriting.signals import need_probability
-from mrpvm.conversation.rewriting.weights import RewritingWeights, probability
+from mrpvm.conversation.rewriting.signals import PERSONS, is_ellipsis, need_probability
+from mrpvm.conversation.rewriting.weights import RewritingWeights
+from mrpvm.english.scoring.weights import probability
+from mrpvm.english.words.lexicon import listed
 
-_REFERRING = frozenset(
-    "it its this that they them their these those he him his she her there here one ones both".split()  # noqa: SIM905  easier to read
-)
-_PERSONS = frozenset({"he", "him", "his", "she", "her"})
-_MANY = frozenset({"they", "them", "their", "these", "those", "both", "ones"})
-_RELATING = frozenset({"else", "other", "others", "another", "more", "also"})
-_ELLIPSES = (["what", "about"], ["how", "about"])
+_REFERRING = listed("plain_references")
+_TOPIC_PREPOSITIONS = listed("topic_prepositions")
+_MANY = listed("plural_references")
+_RELATING = listed("adding_words")
 _CROSSED = (
     ("asked last", "refers"), ("asked first", "refers"), ("answered last", "refers"), ("name", "refers"),
     ("asked last", "need"), ("asked first", "need"), ("answered last", "need"), ("name", "need"), ("rare", "need"),
@@ -89,7 +88,7 @@ def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[f
                 _take(candidate, mention, candidate.asked_in, place, said)
                 candidate.focus_asked = 1.0
                 candidate.ends_question |= mention.is_last
-                candidate.after_about |= mention.led_by in ("about", "of", "for", "with")
+                candidate.after_about |= mention.led_by in _TOPIC_PREPOSITIONS
         final = exchange.answered[-1].sentence if exchange.answered else 0
         is_newest = place + 1 == len(exchanges)
         for mention in exchange.answered:
@@ -155,10 +154,10 @@ def first_signs(
     words, said_count = words_of(message), len(mentions_in(message))
     about = {
         "refers": float(not _REFERRING.isdisjoint(words)),
-        "person": float(not _PERSONS.isdisjoint(words)),
+        "person": float(not PERSONS.isdisjoint(words)),
         "many": float(not _MANY.isdisjoint(words)),
         "relates": float(not _RELATING.isdisjoint(words)),
-        "ellipsis": float(words[:2] in _ELLIPSES or words[:1] in (["and"], ["or"], ["but"])),
+        "ellipsis": float(is_ellipsis(words)),
         "short": float(said_count <= 2),
         "need": need,
         "need odds": log((need + 0.02) / (1.02 - need)),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import exp, log
+from math import log
 from pathlib import Path
 
 PATH = Path(__file__).with_name("weights.json")
@@ -28,11 +28,6 @@ class RewritingWeights:
     def rarity(self, term: str) -> float:
         """Return 1 for a stem of no conversation, 0 for one of all."""
         return log((self.conversation_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.conversation_count + 1)
-
-
-def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
-    """Return what a logistic model expects of a row of signs; those it does not know count nothing."""
-    return 1 / (1 + exp(-sum([weights.get(name, 0.0) * value for name, value in row.items() if value])))
 
 
 @cache

@@ -46,7 +46,7 @@ class Weights:
 
 def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
     """Return the probability that a logistic model gives to a row of features; unknown features are ignored."""
-    total = sum(weights.get(name, 0.0) * value for name, value in row.items() if value)
+    total = sum([weights.get(name, 0.0) * value for name, value in row.items() if value])
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
 
 

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from mrpvm.english.words.lexicon import STOP_WORDS
+from mrpvm.english.words.lexicon import STOP_WORDS, listed
 from mrpvm.english.words.text import sentences
 from mrpvm.knowledge.facts import fact_of
 from mrpvm.knowledge.relations import contradicts
@@ -14,7 +14,7 @@ from mrpvm.values import KnowledgeUnit
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:/]\d+)*(?![\w])")
 _NAME = re.compile(r"(?<![\w'\u2019-])[A-Z][\w'\u2019-]*")
 _LINE_LEAD = re.compile(r"^[^\S\n]*(?:[-*\u2022|]+|\d{1,3}[.)](?!\S))[^\S\n]*", re.MULTILINE)
-_FRAME_WORDS = frozenset(("yes", "no", "noted", "subject", "statement", "answer", "value", "source", "sources", "step"))
+_FRAME_WORDS = listed("answer_frame")
 """Words that structure an answer and assert nothing."""
 
 

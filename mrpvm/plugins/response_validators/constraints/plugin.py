@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from mrpvm.contracts import CallContext, Descriptor, PlannerHints, ValidateInput, Validation
+from mrpvm.english.words.lexicon import pattern
 from mrpvm.knowledge.forms import requested_forms
 from mrpvm.plugins.response_validators.constraints.forms import broken_form, without_marks
 from mrpvm.plugins.response_validators.constraints.grounding import (
@@ -14,11 +15,7 @@ from mrpvm.plugins.response_validators.constraints.grounding import (
 )
 from mrpvm.values import ACTS, AnswerGroup, Evidence
 
-_MENTION = re.compile(
-    r"\b(?P<never>must not|do not|don't|never|may not)\s+mention\s+(?P<barred>[^.;,]+)"
-    r"|\b(?:must|always)\s+mention\s+(?P<wanted>[^.;,]+)",
-    re.IGNORECASE,
-)
+_MENTION, _ARTICLE = pattern("instructions.mention"), pattern("reading.article")
 
 ABOUT = """\
 @k1 ku atomic "plugin::val-constraints::unit-000"
@@ -133,5 +130,5 @@ def _broken_rule(group: AnswerGroup, evidence: Evidence, where: str) -> str | No
 
 
 def _mentions(text: str, phrase: str) -> bool:
-    wanted = re.sub(r"^(?:the|a|an)\s+", "", phrase.strip(" \"'"), flags=re.IGNORECASE)
+    wanted = _ARTICLE.sub("", phrase.strip(" \"'"))
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text, re.IGNORECASE) is not None
