@@ -80,7 +80,7 @@ def query_of(text: str, *, skipped_verbs: int = 0, ends_with_predicate: bool = F
             suitable", not "is the garden pump".
     """
     tokens, surfaces = tokens_of(bare_question(text))
-    query = _Asker(tokens, surfaces, skipped_verbs, ends_with_predicate).run() if tokens else None
+    query = _Asker(tokens, surfaces, skipped_verbs, ends_with_predicate).query() if tokens else None
     return replace(query, words=words_asked(text)) if query else None
 
 
@@ -103,40 +103,38 @@ def bare_question(text: str) -> str:
     return _FOR_A_LIVING.sub("do", bare)
 
 
-class _Asker:
-    """Parses a question from its first word on."""
+class _Asker(Parser):
+    """Parses a question from its first word on.
+
+    `governing` is the preposition before the gap, `clause` the main clause.
+    """
 
     def __init__(
         self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int, ends_with_predicate: bool
     ) -> None:
+        super().__init__(tokens, surfaces)
         self.skipped_verbs = skipped_verbs
         self.ends_with_predicate = ends_with_predicate
-        self.tokens = tokens
-        self.surfaces = surfaces
-        self.parser = Parser(tokens, surfaces)
-        self.clause = self.parser.top
-        self.place = 0
-        self.wants = ""
+        self.clause = self.top
         self.noun: Phrase | None = None
-        self.preposition = ""
-        self.measure = ""
+        self.wants = self.measure = self.governing = ""
 
-    def run(self) -> Query | None:
-        """Return the question, or None."""
+    def query(self) -> Query | None:
+        """Return what the question asks, or None."""
         if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
-            self.preposition, self.place = self._at(), 1
+            self.governing, self.place = self._at(), 1
         first = self._at()
-        is_time_limit = bool(self.preposition) and first == "when"
-        if is_auxiliary(first) and not self.preposition:
+        is_time_limit = bool(self.governing) and first == "when"
+        if is_auxiliary(first) and not self.governing:
             self.wants = "verdict"
         elif first == "whether":
             self.wants, self.place = "verdict", 1
-        elif first not in _WH or not self._open(first):
+        elif first not in _WH or not self._take_question_word(first):
             return None
         gap = self._body()
         if gap is None:
             return None
-        clauses = [clause for clause in self.parser.clauses if clause.verb]
+        clauses = [clause for clause in self.clauses if clause.verb]
         if not clauses or self.clause.verb == "":
             return None
         self._take_stranded()
@@ -150,7 +148,7 @@ class _Asker:
             gap=gap,
             clause=self.clause,
             noun=self.noun,
-            preposition=self.preposition,
+            preposition=self.governing,
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
             is_time_limit=is_time_limit,
@@ -162,10 +160,7 @@ class _Asker:
             ),
         )
 
-    def _at(self, offset: int = 0) -> str:
-        return self.parser.phrases.at(self.place + offset)
-
-    def _open(self, first: str) -> bool:
+    def _take_question_word(self, first: str) -> bool:
         """Read the question word and its noun."""
         self.place += 1
         if first in ("who", "whom"):
@@ -206,7 +201,7 @@ class _Asker:
 
     def _open_what(self, first: str) -> None:
         self.wants = "thing"
-        if is_auxiliary(self._at()) or self.parser.is_verb(self.place):
+        if is_auxiliary(self._at()) or self.is_verb(self.place):
             return
         forms = verb_forms(self._at())
         if forms & {"past", "s"} and not (is_auxiliary(self._at(1)) or self._at() in _ATTRIBUTES):
@@ -216,7 +211,7 @@ class _Asker:
             word = self.noun.head_text
             self.measure = MEASURED_BY.get(word, "")
             self.wants = _NOUNS.get(word) or _ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
-            if self.preposition and word in _QUANTITIES:
+            if self.governing and word in _QUANTITIES:
                 self.wants = word
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None
@@ -230,12 +225,12 @@ class _Asker:
                 forms & {"past", "s"} or ("base" in forms and self.tokens[place - 1].endswith("s"))
             )
 
-        if not self.parser.phrases.opens(self.place):
+        if not self.opens(self.place):
             return
-        noun = self.parser.phrases.read(self.place, is_verb)
+        noun = self.phrase_at(self.place, is_verb)
         self.place = noun.end + 1
-        if self._at() == "of" and self.parser.phrases.opens(self.place + 1):  # "which of her children"
-            of = self.parser.phrases.read(self.place + 1, is_verb)
+        if self._at() == "of" and self.opens(self.place + 1):  # "which of her children"
+            of = self.phrase_at(self.place + 1, is_verb)
             noun, self.place = of if noun.head_text in ("kind", "sort", "type") else noun, of.end + 1
         self.noun = noun
 
@@ -247,19 +242,18 @@ class _Asker:
         if word == "of" and self.noun is None and self.wants == "chosen":
             return None
         if is_auxiliary(word):
-            return self._behind_auxiliary(word, may_be_subject=subject_wh and not self.preposition)
+            return self._behind_auxiliary(word, may_be_subject=subject_wh and not self.governing)
         if subject_wh and verb_forms(word):
-            self.parser.top.subject = None
-            self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(word), word, self.place
-            self._rest(self.place + 1)
+            self._set_verb(word, self.place)
+            self.run(self.place + 1)
             return "subject"
         return self._in_plain_order()
 
     def _in_plain_order(self) -> str | None:
         """Read a clause in the word order of a statement: "where Ida works", "whether the shop is open"."""
-        if not self.parser.phrases.opens(self.place):
+        if not self.opens(self.place):
             return None
-        self._rest(self.place)
+        self.run(self.place)
         if self.wants == "verdict":
             return "predicate"
         return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
@@ -276,8 +270,8 @@ class _Asker:
         if plain in BE_FORMS:
             return self._copular()
         if plain in HAVE_FORMS and (may_be_subject or not self._participle_ahead()):
-            self._set_verb("have", plain)
-            self._rest(self.place)
+            self._set_verb(plain, self.place)
+            self.run(self.place)
             return "subject" if may_be_subject else "object"
         return self._inverted(plain)
 
@@ -300,12 +294,9 @@ class _Asker:
         if is_name or not forms & wanted or (noun_behind and not self._at(1).endswith("ly")):
             return False
         self.clause.is_passive = bool(self.clause.auxiliaries & BE_FORMS) and "past" in forms
-        self._set_verb(self._at(), self._at())
-        self._rest(self.place + 1)
+        self._set_verb(self._at(), self.place)
+        self.run(self.place + 1)
         return True
-
-    def _set_verb(self, base: str, text: str) -> None:
-        self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(base), text, self.place
 
     def _subject(self, wanted: frozenset[str]) -> None:
         """Read the phrase after the auxiliary with its complements."""
@@ -321,51 +312,47 @@ class _Asker:
             candidates.add(place)
             return len(candidates) > self.skipped_verbs
 
-        phrases = self.parser.phrases
-        if not phrases.opens(self.place):
+        if not self.opens(self.place):
             return
-        subject = phrases.read(self.place, is_verb)
+        subject = self.phrase_at(self.place, is_verb)
         self.place = subject.end + 1
-        self.parser.top.subject = self.parser.last = subject
-        while self._at() in PREPOSITIONS | {"and", "to", "than"} and phrases.opens(self.place + 1):
+        self.top.subject = self.last = subject
+        while self._at() in PREPOSITIONS | {"and", "to", "than"} and self.opens(self.place + 1):
             if "past" in wanted and not self._participle_ahead():
                 break
             if "base" in wanted and not self._base_ahead() and subject.end > subject.start:
                 break  # "may visitors fish in the lake": the verb is in no list
-            word = self._at()
-            phrase = phrases.read(self.place + 1, is_verb)
-            self.parser.preposition = "" if word == "and" else word
-            self.parser.preposition_place = self.place
-            self.parser.joins = word == "and"
-            if word == "and":
-                self.parser.extend(phrase)
+            phrase = self.phrase_at(self.place + 1, is_verb)
+            if self._at() == "and":
+                self.extend(phrase)
             else:
-                self.parser.attach(phrase)
+                self.preposition, self.preposition_place = self._at(), self.place
+                self.attach(phrase)
             self.place = phrase.end + 1
 
     def _is_predicate(self, place: int, wanted: frozenset[str], before: int) -> bool:
         """Return whether a word ends the phrase after "is": "is the card valid", "is Loki ginger"."""
-        following = self.parser.phrases.at(place + 1)
+        following = self.at(place + 1)
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")
-        is_name_alone = before == self.place and self.parser.phrases.is_name(before)
+        is_name_alone = before == self.place and self.is_name(before)
         describes = self.ends_with_predicate or is_name_alone or self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS
         return "ing" in wanted and (compared or (ends and describes))
 
     def _copular(self) -> str:
-        self._set_verb("be", "is")
+        self._set_verb("is", self.place)
         if self._at() == "there":
             self.place += 1
-        elif self.parser.phrases.opens(self.place):
+        elif self.opens(self.place):
             self._subject(frozenset(("past", "ing")))
             while is_adverb(self._at()) and not (self._at() in PREPOSITIONS and self._at(1)):
                 self.place += 1
             if verb_forms(self._at()) & {"past", "ing"}:
                 self.clause.is_passive = "past" in verb_forms(self._at())
-                self._set_verb(self._at(), self._at())
-                self._rest(self.place + 1)
+                self._set_verb(self._at(), self.place)
+                self.run(self.place + 1)
                 return "object" if self.wants in ("thing", "person", "chosen", "kind") else "modifier"
-        self._rest(self.place)
+        self.run(self.place)
         if self.noun is not None and self.clause.subject and self.tokens[-1] in PREPOSITIONS:
             return "object"
         if self.noun is not None and self.wants in ("chosen", "kind", "count"):
@@ -387,44 +374,38 @@ class _Asker:
             if "past" in verb_forms(self._at()):
                 self.clause.is_passive = True
             else:
-                self._set_verb("be", "be")
-                self._rest(self.place)
+                self._set_verb("be", self.place)
+                self.run(self.place)
                 return "modifier" if self.wants not in ("thing", "person") else "object"
         if not self._at() or not (verb_forms(self._at()) or self._at() in ("do", "have")):
             if not self._last_is_verb(start):
                 return None
         else:
-            self._set_verb(self._at(), self._at())
+            self._set_verb(self._at(), self.place)
             self.place += 1
-        self._rest(self.place)
+        self.run(self.place)
         return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
 
     def _last_is_verb(self, start: int) -> bool:
         """Read the last word of the subject, or the word after a pronoun, as the verb, although no list has it."""
         subject = self.clause.subject
         if subject is not None and subject.pronoun and self._at() and is_nominal(self._at()):
-            self._set_verb(self._at(), self._at())
+            self._set_verb(self._at(), self.place)
             self.place += 1
             return True
         if subject is None or subject.end <= start or subject.end != self.place - 1:
             return False
-        self.clause.verb = sense(self.tokens[subject.end])
-        self.clause.verb_text, self.clause.verb_place = self.tokens[subject.end], subject.end
-        self.clause.subject = self.parser.phrases.read(start, lambda place, begin, kept: False, stop=subject.end)
+        self._set_verb(self.tokens[subject.end], subject.end)
+        self.clause.subject = self.phrase_at(start, lambda place, begin, kept: False, stop=subject.end)
         return True
-
-    def _rest(self, place: int) -> None:
-        if place < len(self.tokens):
-            self.parser.run(place)
-            self.clause = self.parser.clauses[0]
 
     def _take_stranded(self) -> None:
         behind = self.tokens[self.clause.verb_place + 1 : self.clause.verb_place + 2]
-        opens = any(clause.link in ("after", "before") for clause in self.parser.clauses)
+        opens = any(clause.link in ("after", "before") for clause in self.clauses)
         if behind in (("after",), ("before",)) and not opens:
-            self.preposition = self.tokens[self.clause.verb_place + 1]
+            self.governing = self.tokens[self.clause.verb_place + 1]
             return
         last = self.tokens[-1]
-        if last in PREPOSITIONS | {"as"} and not self.preposition and self.wants != "verdict":
-            self.preposition = last
+        if last in PREPOSITIONS | {"as"} and not self.governing and self.wants != "verdict":
+            self.governing = last
             self.clause.adverbs = tuple(word for word in self.clause.adverbs if word != last)

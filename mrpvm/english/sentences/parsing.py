@@ -91,14 +91,12 @@ def spelled_out(text: str) -> str:
     )
 
 
-class Parser:
+class Parser(PhraseReader):
     """Parses the tokens in one pass and builds one clause at a time."""
 
-    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], clause: Clause | None = None) -> None:
-        self.tokens = tokens
-        self.surfaces = surfaces
-        self.phrases = PhraseReader(tokens, surfaces)
-        self.top = clause or Clause()
+    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> None:
+        super().__init__(tokens, surfaces)
+        self.top = Clause()
         self.clauses = [self.top]
         self.place = 0
         self.preposition = ""
@@ -150,8 +148,8 @@ class Parser:
             self._prepose(term)
         elif is_adverb(term):
             self.top.adverbs += (term,)
-        elif self.phrases.opens(self.place):
-            self._phrase()
+        elif self.opens(self.place):
+            self._take_phrase()
 
     def _mark(self, term: str) -> None:
         self.preposition = ""
@@ -160,7 +158,7 @@ class Parser:
         elif term == "(":
             self._nest("paren", subject=self.last)
         elif term == ")":
-            self._leave("paren")
+            self._close_parenthesis()
         elif term == ",":
             self._comma()
 
@@ -193,13 +191,13 @@ class Parser:
             self._new_main()
 
     def _appose(self) -> None:
-        phrase = self.phrases.read(self.place + 1, self.is_verb)
-        if self.tokens[phrase.end + 1 : phrase.end + 2] == ("of",) and self.phrases.opens(phrase.end + 2):
-            phrase = owned(phrase, self.phrases.read(phrase.end + 2, self.is_verb))
+        phrase = self.phrase_at(self.place + 1, self.is_verb)
+        if self.tokens[phrase.end + 1 : phrase.end + 2] == ("of",) and self.opens(phrase.end + 2):
+            phrase = owned(phrase, self.phrase_at(phrase.end + 2, self.is_verb))
         if self.last is not None:
             aliases = [phrase]
             if self.tokens[phrase.end + 1 : phrase.end + 2] in (("named",), ("called",)):
-                aliases.append(self.phrases.read(phrase.end + 2, self.is_verb))
+                aliases.append(self.phrase_at(phrase.end + 2, self.is_verb))
             named = replace(self.last, aliases=(*self.last.aliases, *aliases))
             if self._replace(self.last, named):
                 self.last = named
@@ -237,15 +235,13 @@ class Parser:
             self.top.objects = (antecedent,)
 
     def _opens_clause(self, term: str) -> bool:
-        if term in ("after", "before", "since", "until") and self.phrases.opens(self.place + 1):
-            end = self.phrases.read(self.place + 1, self._is_finite_form).end + 1
+        if term in ("after", "before", "since", "until") and self.opens(self.place + 1):
+            end = self.phrase_at(self.place + 1, self._is_finite_form).end + 1
             if self.tokens[end : end + 1] and self.tokens[end] in DETERMINERS | POSSESSIVES | SUBJECT_PRONOUNS:
                 return False  # "after the war the king ..."
         if term in ("so", "as") and (is_adverb(self._at(1)) or self._at(1) in ("that", "soon", "long", "well")):
             return self._at(1) == "that"
-        if self._at(1) in ("of",):
-            return False
-        return self._clause_follows(self.place + 1)
+        return self._at(1) != "of" and self._clause_follows(self.place + 1)
 
     def _is_finite_form(self, place: int, start: int, kept: list[int]) -> bool:
         return bool(kept) and bool(verb_forms(self.tokens[place]) & {"s", "past"})
@@ -261,7 +257,7 @@ class Parser:
         following = self.place + 1
         while following < len(self.tokens) and (is_adverb(self.tokens[following]) or self.tokens[following] == "then"):
             following += 1
-        ahead = self.phrases.at(following)
+        ahead = self.at(following)
         if self.top.verb and self._is_joined_verb(following, ahead):
             self._share_subject(following, ahead)
         elif term == "and" and self.top.verb and any(word == ahead for word, _ in self.top.modifiers):
@@ -386,12 +382,10 @@ class Parser:
         self.clauses.append(self.top)
         self.last, self.joins = None, False
 
-    def _nest(self, link: str, subject: Phrase | None = None) -> Clause:
-        inner = Clause(link=link, outer=self.top, start=self.place, subject=subject)
-        self.clauses.append(inner)
-        self.top = inner
+    def _nest(self, link: str, subject: Phrase | None = None) -> None:
+        self.top = Clause(link=link, outer=self.top, start=self.place, subject=subject)
+        self.clauses.append(self.top)
         self.preposition, self.joins = "", False
-        return inner
 
     def _pop(self) -> None:
         self.top.end = self.place
@@ -399,10 +393,10 @@ class Parser:
             self.top = self.top.outer
         self.preposition = ""
 
-    def _leave(self, link: str) -> None:
-        while self.top.outer is not None and self.top.link != link:
+    def _close_parenthesis(self) -> None:
+        while self.top.outer is not None and self.top.link != "paren":
             self._pop()
-        if self.top.link == link:
+        if self.top.link == "paren":
             self._pop()
 
     def _set_verb(self, text: str, place: int) -> None:
@@ -415,8 +409,7 @@ class Parser:
     def attach(self, phrase: Phrase) -> None:
         """Assign a phrase its role in the clause being built."""
         top = self.top
-        if phrase.determiner == "no" and not top.is_negated:
-            top.is_negated = True
+        top.is_negated |= phrase.determiner == "no"
         if self.preposition:
             self._modify(phrase)
         elif not top.verb and top.subject is None:
@@ -491,16 +484,11 @@ class Parser:
 
     def _replace(self, old: Phrase, new: Phrase) -> bool:
         top = self.top
-        if top.subject is old:
-            top.subject = new
-            return True
-        if any(item is old for item in top.objects):
-            top.objects = tuple(new if item is old else item for item in top.objects)
-            return True
-        if any(item is old for _, item in top.modifiers):
-            top.modifiers = tuple((word, new if item is old else item) for word, item in top.modifiers)
-            return True
-        return False
+        is_part = any(item is old for item in top.phrases)
+        top.subject = new if top.subject is old else top.subject
+        top.objects = tuple(new if item is old else item for item in top.objects)
+        top.modifiers = tuple((word, new if item is old else item) for word, item in top.modifiers)
+        return is_part
 
     def _prepose(self, term: str) -> None:
         if self._at(1) in ("i", "he", "she", "we", "they"):
@@ -512,22 +500,17 @@ class Parser:
         self.preposition_place = self.place
         self.joins = False
 
-    def _phrase(self) -> None:
-        phrase = self.phrases.read(self.place, self.is_verb)
-        if self.joins and self.extend(phrase):
-            pass
-        else:
+    def _take_phrase(self) -> None:
+        phrase = self.phrase_at(self.place, self.is_verb)
+        if not (self.joins and self.extend(phrase)):
             self.attach(phrase)
         self.place = phrase.end + 1
         self.joins = False
 
     # Lookahead: whether a word is a verb, whether a clause or an enumeration continues
 
-    def _at(self, offset: int) -> str:
-        return self.phrases.at(self.place + offset)
-
-    def _after(self, place: int) -> str:
-        return self.phrases.at(place + 1)
+    def _at(self, offset: int = 0) -> str:
+        return self.at(self.place + offset)
 
     def is_verb(self, place: int, start: int = -1, kept: Sequence[int] = ()) -> bool:
         """Return whether the word at a place is a verb of the clause being built."""
@@ -540,13 +523,13 @@ class Parser:
             return False
         if self.forced_verb and place == self.place:
             return True
-        before = self.tokens[place - 1] if place else ""
+        before = self.at(place - 1)
         if self._resumes(place, forms):
             return True
         if self.top.verb in LETTING and self.top.objects and "base" in forms and before not in DETERMINERS:
             return before not in PREPOSITIONS
         if before in SEVERAL and place - self.place in (0, 1) and not self.top.verb and "base" in forms:
-            return self._after(place) in DETERMINERS | POSSESSIVES | {"that", "to"}
+            return self.at(place + 1) in DETERMINERS | POSSESSIVES | {"that", "to"}
         if before in DETERMINERS or before in POSSESSIVES or before.endswith(("'s", "s'")):
             return False
         if before in PREPOSITIONS or before in ("as", "than"):
@@ -558,12 +541,12 @@ class Parser:
         """Return the word before a place and its preceding adverbs: "we" in "we never buy"."""
         while place and (is_adverb(self.tokens[place - 1]) or self.tokens[place - 1] in NEGATORS):
             place -= 1
-        return self.tokens[place - 1] if place else ""
+        return self.at(place - 1)
 
     def _is_unknown_verb(self, place: int, has_kept: bool) -> bool:
         """Return whether an unknown word must be a verb: a noun is not followed by an article."""
         term, before = self.tokens[place], self.tokens[place - 1] if place else ","
-        takes = self._after(place) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
+        takes = self.at(place + 1) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
         if (
             self.top.verb
             or not takes
@@ -574,7 +557,7 @@ class Parser:
         ):
             return False
         if self.top.subject is None and not has_kept:
-            return not self.preposition and self._begins_order(place) and self._after(place) != "no"
+            return not self.preposition and self._begins_order(place) and self.at(place + 1) != "no"
         is_subject = has_kept and not self.preposition
         third = term.endswith("s") and not term.endswith(("ss", "us")) and self.surfaces[place].islower()
         return third and (is_subject or self.top.subject is not None) and before not in DETERMINERS | POSSESSIVES
@@ -588,12 +571,12 @@ class Parser:
         if subject is None or before in DETERMINERS or before in POSSESSIVES or top.verb_place >= place - 1:
             return False
         finite = "past" in forms or ("base" if subject.is_plural else "s") in forms
-        return finite and before not in PREPOSITIONS and not is_auxiliary(self._after(place))
+        return finite and before not in PREPOSITIONS and not is_auxiliary(self.at(place + 1))
 
     def _is_finite(
         self, place: int, forms: frozenset[str], *, has_subject: bool, before: str, kept: Sequence[int]
     ) -> bool:
-        behind = self._after(place)
+        behind = self.at(place + 1)
         if self.top.verb:
             if "past" in forms:  # "damage caused by", "a street named after"
                 return bool(kept or self.last) and (behind in PREPOSITIONS or behind in ("to", "in", "by", ""))
@@ -613,16 +596,13 @@ class Parser:
                 before in ("i", "we", "you", "they")
                 or before.endswith("s")
                 or before in PLURALS
-                or self._subject_plural()
+                or (self.top.subject is not None and self.top.subject.is_plural)
             )
             return plural and not self._finite_later(place + 1)
         if "base" in forms and not kept and self._begins_order(place):
             plain = behind == "" or not verb_forms(behind) or "base" in verb_forms(behind)
             return plain and not self._finite_later(place + 1) and not self._is_named_by(place)
         return False
-
-    def _subject_plural(self) -> bool:
-        return self.top.subject is not None and self.top.subject.is_plural
 
     def _is_named_by(self, place: int) -> bool:
         """Return whether an identifier and a finite verb follow a place: "pump P1 needs oil"."""
@@ -670,11 +650,11 @@ class Parser:
                 return not self._auxiliary_behind(at)
             if term in PREPOSITIONS and not seen:
                 return False
-            seen = seen or self.phrases.opens(at)
+            seen = seen or self.opens(at)
         return False
 
     def _auxiliary_behind(self, place: int) -> bool:
-        return is_auxiliary(self._after(place)) or "past" in verb_forms(self._after(place))
+        return is_auxiliary(self.at(place + 1)) or "past" in verb_forms(self.at(place + 1))
 
     def _is_joined_verb(self, place: int, ahead: str) -> bool:
         if is_auxiliary(ahead):
@@ -683,7 +663,7 @@ class Parser:
         if not forms or place >= len(self.tokens) or (self.surfaces[place][0].isupper()):
             return False
         own = verb_forms(self.top.verb_text)
-        behind = self._after(place)
+        behind = self.at(place + 1)
         alike = bool(forms & own) or (self.top.is_passive and "past" in forms) or ("past" in forms)
         if "past" not in forms and "ing" not in forms:
             takes = not behind or behind in DETERMINERS | POSSESSIVES | PREPOSITIONS | PRONOUNS or is_number(behind)
@@ -698,7 +678,7 @@ class Parser:
 
     def _is_particle(self, term: str) -> bool:
         beside = self.top.verb_place == self.place - 1 and term in ("off", "up", "out", "away")
-        return beside or not self.phrases.opens(self.place + 1)
+        return beside or not self.opens(self.place + 1)
 
     def _is_told(self) -> bool:
         """Return whether "that" begins an object clause after a person: "told the constable that ..."."""
@@ -722,20 +702,20 @@ class Parser:
 
     def _apposes(self) -> bool:
         """Return whether a comma begins an apposition to the phrase before it: "his boat, the Argo, was ..."."""
-        if self.last is None or self.last.end != self.place - 1 or not self.phrases.opens(self.place + 1):
+        if self.last is None or self.last.end != self.place - 1 or not self.opens(self.place + 1):
             return False
         if self._at(1) in PRONOUNS and not is_nominal(self._at(2) or ","):
             return False
-        phrase = self.phrases.read(self.place + 1, self.is_verb)
+        phrase = self.phrase_at(self.place + 1, self.is_verb)
         after = phrase.end + 1
         while after < len(self.tokens) and self.tokens[after] in ("of", "from", "in", "by", "named", "called"):
-            if not self.phrases.opens(after + 1):
+            if not self.opens(after + 1):
                 return False
-            after = self.phrases.read(after + 1, self.is_verb).end + 1
+            after = self.phrase_at(after + 1, self.is_verb).end + 1
         if phrase.pronoun or after <= self.place + 1 or is_number(self._at(1)):
             return False
         closes = after >= len(self.tokens) or self.tokens[after] == ","
-        behind = self._after(after)
+        behind = self.at(after + 1)
         goes_on = (
             is_auxiliary(behind)
             or (phrase.is_name and behind in PREPOSITIONS)

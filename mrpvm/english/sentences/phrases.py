@@ -13,7 +13,7 @@ _NOTHING = frozenset(("nobody", "nothing", "none", "no-one"))
 
 
 class PhraseReader:
-    """Reads the noun phrase that begins at a place."""
+    """Reads noun phrases by the places where they begin."""
 
     def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> None:
         self.tokens = tokens
@@ -39,7 +39,7 @@ class PhraseReader:
         follows = self.surfaces[place + 1 : place + 2]
         return not tagging.verb_forms(term) and tagging.is_nominal(term) and bool(follows) and term not in BASE_FORMS
 
-    def read(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
+    def phrase_at(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
         """Return the phrase at `place`; it ends before a word that is a verb according to `is_verb`."""
         tokens, start = self.tokens, place
         determiner, owner, owner_pronoun = "", frozenset[str](), ""
