@@ -23,8 +23,8 @@ _THEY = lexicon.word_class("they them their theirs themselves these those")
 _PRONOUNS = _SHE | _HE | _IT | _THEY
 _POINTING = lexicon.word_class("this that these those")
 _REFLEXIVE = lexicon.word_class("herself himself itself themselves")
-_FEMALE_SENSES = frozenset(sense(word) for word in lexicon.FEMALE)
-_MALE_SENSES = frozenset(sense(word) for word in lexicon.MALE)
+_FEMALE_SENSES = frozenset(map(sense, lexicon.FEMALE))
+_MALE_SENSES = frozenset(map(sense, lexicon.MALE))
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
 _UNNAMED = lexicon.listed("unnamed_persons")
 _PLACING = lexicon.listed("placing_prepositions")
@@ -236,7 +236,7 @@ def _subject_in(text: str) -> str:
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return the topic of a statement that only has a pronoun for it or does not name it."""
-    if own := dict.fromkeys(rewording.topic for rewording in rewordings(sentence) if rewording.topic):
+    if own := dict.fromkeys(topic for topic, _ in rewordings(sentence) if topic):
         return " and ".join(own)
     corrected = correction_in(sentence)
     said = corrected.said if corrected else sentence
@@ -320,10 +320,9 @@ def _agrees(word: str, named: Mention, *, is_likely: bool) -> bool:
         return False
     if word in _THEY:
         return named.is_many
-    female = phrase.head_text in lexicon.FEMALE or bool(phrase.senses & _FEMALE_SENSES)
-    male = phrase.head_text in lexicon.MALE or bool(phrase.senses & _MALE_SENSES)
     if named.is_many:
         return False
+    female, male = bool(phrase.senses & _FEMALE_SENSES), bool(phrase.senses & _MALE_SENSES)
     if word in _IT:
         is_bare_name = phrase.is_name and not phrase.determiner
         return not (female or male or named.is_somebody) and not (

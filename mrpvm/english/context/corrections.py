@@ -102,11 +102,12 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return False
     if taken_back(later.reading.text):
         return not earlier.is_of_document and takes_back(later.reading.text, earlier.reading.text)
-    if _is_over(later, earlier) or _is_outdated(later, earlier):
+    said, before = later.reading.senses, earlier.reading.senses
+    is_over = _ENDED.search(later.text) is not None and before <= said
+    if is_over or _is_outdated(later, earlier):
         return True
     if not later.voiced.is_correction:
         return False
-    said, before = later.reading.senses, earlier.reading.senses
     is_denied = bool(later.voiced.denied) and later.voiced.denied <= before
     return is_denied and bool(said & before) and len(said - before) <= _NEW_WORDS_MAX
 
@@ -125,11 +126,6 @@ def _is_replaced(later: Statement, earlier: Statement) -> bool:
     left, right = later.entry.unit, earlier.entry.unit
     near = left.chunk_id == right.chunk_id and 0 <= (left.unit_index or 0) - (right.unit_index or 0) <= 1
     return near and any(word.sense in earlier.reading.senses for word in later.reading.words[:1])
-
-
-def _is_over(later: Statement, earlier: Statement) -> bool:
-    """Return whether the later statement says that the earlier one no longer holds."""
-    return _ENDED.search(later.text) is not None and earlier.reading.senses <= later.reading.senses
 
 
 def _is_now(statement: Statement) -> bool:
@@ -277,5 +273,5 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
 
 def _with_rewordings(said: str) -> str | None:
     """Return a sentence with its rewordings, None if it has none."""
-    besides = "; ".join(rewording.said for rewording in rewordings(said))
+    besides = "; ".join(reworded for _, reworded in rewordings(said))
     return f"{said.rstrip('.!')}; {besides}." if besides else None

@@ -8,11 +8,12 @@ from mrpvm.english.context.coreference import Antecedents, asked_mentions, sense
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Phrase, Sentence
-from mrpvm.english.words.lexicon import ALTERING
+from mrpvm.english.words.lexicon import listed
 from mrpvm.english.words.reading import TITLES, sense
 from mrpvm.english.words.tagging import is_number
 
-_ALTERING = frozenset(sense(word) for word in ALTERING)
+ALTERING = frozenset(map(sense, listed("altering")))
+"""Words before a noun that change what it names: a deputy manager is not a manager."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,7 +125,7 @@ def _described_alike(wanted: Phrase, said: Phrase) -> bool:
         return False  # "the harbour manager" may not be the manager of the town
     if wanted.owner_pronoun and said.owner_pronoun and wanted.owner_pronoun != said.owner_pronoun:
         return False
-    return wanted.senses <= said.senses | said.owner | wanted.owner and not _ALTERING & (said.senses - wanted.senses)
+    return wanted.senses <= said.senses | said.owner | wanted.owner and not ALTERING & (said.senses - wanted.senses)
 
 
 def _follows(before: Statement, after: Statement) -> bool:

@@ -53,7 +53,7 @@ class Query:
     another measure or an attribute. `gap` is its role: "subject", "object" or "modifier". `noun` is the noun that is
     counted or chosen from, `preposition` governs the gap. `conditions` are the clauses beside the main clause,
     `manners` the adverbs of manner and degree that the answer must have too, `bare` the adverbs of place and company.
-    `is_time_limit` marks questions such as "by when". `words` are the words of the question by their senses.
+    `limit` is the preposition of a question such as "by when". `words` are the words of the question by their senses.
     """
 
     wants: str
@@ -64,7 +64,7 @@ class Query:
     conditions: tuple[Clause, ...] = ()
     measure: str = ""
     manners: frozenset[str] = frozenset()
-    is_time_limit: bool = False
+    limit: str = ""
     bare: frozenset[str] = frozenset()
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -124,7 +124,7 @@ class _Asker(Parser):
         if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
             self.governing, self.place = self._at(), 1
         first = self._at()
-        is_time_limit = bool(self.governing) and first == "when"
+        limit = self.governing if first == "when" else ""
         if is_auxiliary(first) and not self.governing:
             self.wants = "verdict"
         elif first == "whether":
@@ -151,7 +151,7 @@ class _Asker(Parser):
             preposition=self.governing,
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
-            is_time_limit=is_time_limit,
+            limit=limit,
             bare=bare_adverbs(self.tokens),
             manners=frozenset(
                 token

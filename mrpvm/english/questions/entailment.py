@@ -10,11 +10,11 @@ from mrpvm.english.questions.matching import PARTNERS, ROLES, Pair, numbers_in
 from mrpvm.english.sentences.parsing import LIMITS
 from mrpvm.english.sentences.structure import Clause, Phrase
 from mrpvm.english.sentences.values import (
+    FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
     colours,
     counts,
-    frequencies,
     is_measure,
     is_span,
     is_time,
@@ -26,10 +26,10 @@ from mrpvm.english.sentences.values import (
     times,
 )
 from mrpvm.english.words import lexicon
-from mrpvm.english.words.reading import sense, sense_class
+from mrpvm.english.words.reading import BE, sense, sense_class
 from mrpvm.english.words.tagging import PRONOUNS, bare_adverbs, is_number
 
-_BE, _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("be", "have", "do", "call", "contain"))
+_HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("have", "do", "call", "contain"))
 _HAPPEN, _MEAN, _WEIGH, _WORK = (sense(word) for word in ("happen", "mean", "weigh", "work"))
 _PERMITTING = sense_class("allow forbid")
 _PERMISSION = frozenset(("may", "can"))
@@ -57,7 +57,7 @@ _ONLY_MEANT = frozenset(map(sense, lexicon.ATTITUDE_VERBS)) | sense_class("rejec
 """Verbs whose object need not exist, such as wanting and rejecting, so that it cannot be measured."""
 LACKING = "refused: the closest sentence does not name"
 """The beginning of the reason for a statement that lacks words of the question."""
-_HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {_BE}
+_HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {BE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _verdict(pair: Pair) -> bool | None:
     if _is_uncertain(pair) or _is_partial(question, clause) or _is_of_one(pair):
         return None
     agrees = clause.is_negated == question.is_negated
-    if question.verb == _BE and not question.is_passive:
+    if question.verb == BE and not question.is_passive:
         return _is_so(pair, agrees=agrees)
     if {question.verb, clause.verb} == _PERMITTING and question.is_passive == clause.is_passive:
         agrees = not agrees
@@ -234,7 +234,7 @@ def _denies_only_part(pair: Pair) -> bool:
     )
     heads = {phrase.head for phrase in question.patient}
     of_a_kind = any(phrase.head in heads and phrase.senses - known for phrase in clause.patient)
-    has_object = clause.verb != _BE and bool(clause.patient) and not question.patient
+    has_object = clause.verb != BE and bool(clause.patient) and not question.patient
     return narrower or of_a_kind or has_object or not bare_adverbs(pair.parsed.tokens) <= pair.query.bare
 
 
@@ -242,7 +242,7 @@ def _is_so(pair: Pair, *, agrees: bool) -> bool | None:
     question, clause, subject = pair.question, pair.clause, pair.question.subject
     is_there = subject is None and clause.subject is None and "there" in clause.adverbs
     if not is_there:
-        if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
+        if subject is None or clause.subject is None or not (clause.verb == BE or clause.is_passive):
             return None
         if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
             return None  # what holds for Tom's dogs need not hold for dogs
@@ -290,7 +290,7 @@ def _values(pair: Pair) -> Sequence[str]:
     query, question, clause = pair.query, pair.question, pair.clause
     subject, is_negated_alike = question.subject, clause.is_negated == question.is_negated
     located = question.verb in _LOCATED and question.is_passive and query.wants == "place"
-    if located or (question.verb == _BE and not question.is_passive):
+    if located or (question.verb == BE and not question.is_passive):
         return _equated(pair) if is_negated_alike else ()
     if question.verb == _CALL and query.wants == "thing" and subject is not None:
         return _names(pair, subject)
@@ -303,7 +303,7 @@ def _values(pair: Pair) -> Sequence[str]:
     if is_deed and (roles := _roles(clause)) and not clause.is_negated and not question.modifiers and clause.subject:
         does = subject is not None and "does" in question.auxiliaries and pair.same(subject, clause.subject)
         return pair.texts(roles) if does else ()
-    if not (pair.same_verb() or (is_deed and clause.verb not in (_BE, _HAVE))):
+    if not (pair.same_verb() or (is_deed and clause.verb not in (BE, _HAVE))):
         return ()
     if not (pair.same_agent() and pair.same_patients() and pair.same_modifiers()):
         return ()
@@ -317,37 +317,32 @@ def _roles(clause: Clause) -> list[Phrase]:
     if clause.verb == _WORK:
         return [phrase for word, phrase in clause.modifiers if word == "as"]
     return [
-        item for item in clause.objects if clause.verb == _BE and item.determiner in ("a", "an") and not item.is_name
+        item for item in clause.objects if clause.verb == BE and item.determiner in ("a", "an") and not item.is_name
     ]
 
 
 def _happening(pair: Pair) -> Sequence[str]:
     """Return the event of a clause, for questions about what happens at a time or place: "after five attempts"."""
     clause = pair.clause
-    is_done = clause.verb not in (_BE, _HAVE) and not clause.is_negated and bool(pair.question.modifiers)
+    is_done = clause.verb not in (BE, _HAVE) and not clause.is_negated and bool(pair.question.modifiers)
     is_asked = not clause.link and (bool(pair.query.conditions) or is_done)
     return [clause.verb_text] if is_asked and pair.same_modifiers() else ()
 
 
 def _fillers(pair: Pair) -> Sequence[str]:
     query, clause, parsed, wants = pair.query, pair.clause, pair.parsed, pair.query.wants
-    limit = query.preposition if query.is_time_limit else ""
     if wants == "count" and query.noun:
         return counts(clause, query.noun, parsed)
-    if wants == "place":
-        return places(clause, parsed)
     if wants == "time":
-        return times(clause, parsed, limit) or _time_clauses(pair, limit)
+        return times(clause, parsed, query.limit) or _time_clauses(pair)
     if wants == "duration":
         since = pair.texts(item for word, item in clause.modifiers if word == "since")
         if since and query.clause.auxiliaries & lexicon.HAVE_FORMS:
             return since
         lengths = measures(clause, "length", parsed, query.measure) if query.measure == "long" else ()
         return spans(clause, parsed) or lengths
-    if wants == "colour":
-        return colours(clause, parsed)
-    if wants == "frequency":
-        return frequencies(clause, parsed)
+    if find := FINDERS.get(wants):
+        return find(clause, parsed)
     if wants == "amount":
         return _amounts(pair)
     if wants in UNITS:
@@ -382,8 +377,9 @@ def _amounts(pair: Pair) -> Sequence[str]:
     return counts(clause, noun, pair.parsed) or pair.texts(measured)
 
 
-def _time_clauses(pair: Pair, limit: str) -> Sequence[str]:
+def _time_clauses(pair: Pair) -> Sequence[str]:
     """Return the clauses that give a time, and times after prepositions such as "from" and "until"."""
+    limit = pair.query.limit
     links = limits(limit) if limit else _TIME_LINKS
     inner = [item.link for item in pair.parsed.clauses if item.link in links and item.outer is pair.clause]
     return inner or pair.texts(
@@ -462,7 +458,7 @@ def _equated(pair: Pair) -> Sequence[str]:
         return ()
     if wants == "time":
         is_said = set(question.adverbs) <= set(clause.adverbs) and clause.verb in _HAPPENS
-        return times(clause, pair.parsed, query.preposition if query.is_time_limit else "") if is_said else ()
+        return times(clause, pair.parsed, query.limit) if is_said else ()
     return _extent(pair)
 
 
@@ -492,7 +488,7 @@ def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
     """Return the complement of the question's adjective: "valid for 30 minutes", "worth 90 francs"."""
     query, clause = pair.query, pair.clause
     said = [item.head for item in clause.objects]
-    is_so = clause.verb == _BE and all(item.head in said for item in pair.question.objects)
+    is_so = clause.verb == BE and all(item.head in said for item in pair.question.objects)
     if not is_so or not _is_about(pair, thing):
         return ()
     if query.preposition and query.wants in ("thing", "person", "chosen", "kind"):
@@ -504,7 +500,7 @@ def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
 def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
     """Return the colours of the thing: after its verb, or before its noun as in "two blue huts"."""
     parsed, clause = pair.parsed, pair.clause
-    if (clause.verb == _BE or clause.is_passive) and _is_about(pair, thing) and (behind := colours(clause, parsed)):
+    if (clause.verb == BE or clause.is_passive) and _is_about(pair, thing) and (behind := colours(clause, parsed)):
         return behind
     if pair.question.modifiers:
         return ()
@@ -519,7 +515,7 @@ def _coloured(pair: Pair, thing: Phrase) -> Sequence[str]:
 
 def _extent(pair: Pair) -> Sequence[str]:
     clause, wants, parsed, measure = pair.clause, pair.query.wants, pair.parsed, pair.query.measure
-    if clause.verb not in _EXTENT | {_BE} or wants not in _TOLD_BY.get(clause.verb, {wants}):
+    if clause.verb not in _EXTENT | {BE} or wants not in _TOLD_BY.get(clause.verb, {wants}):
         return ()
     if wants == "duration":
         return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
@@ -538,7 +534,7 @@ def _what_is_so(pair: Pair) -> Sequence[str]:
     made_up = is_whole and clause.verb in _MADE_UP and query.wants == "count"
     if made_up and query.noun and pair.same(inside[0], subject):
         return counts(clause, query.noun, pair.parsed)
-    if clause.verb != _BE or clause.is_passive or subject is None:
+    if clause.verb != BE or clause.is_passive or subject is None:
         return ()
     if not (question.objects or question.modifiers) or not pair.same_modifiers():
         return ()
@@ -566,7 +562,7 @@ def _names(pair: Pair, thing: Phrase) -> Sequence[str]:
             return pair.texts(names[:1])
         if beside := _name_beside(pair, thing, item):
             return [beside]
-    is_naming = clause.verb == _BE or (clause.verb == _CALL and clause.is_passive)
+    is_naming = clause.verb == BE or (clause.verb == _CALL and clause.is_passive)
     if not is_naming or not pair.same(thing, clause.subject):
         return ()
     return pair.texts(item for item in clause.objects if item.is_name)[:1]
@@ -598,7 +594,7 @@ def _other_side(pair: Pair, thing: Phrase) -> Sequence[str]:
         if described:
             return pair.texts(described[:1])
     is_named = clause.verb == _CALL and clause.is_passive  # "my sister is called Ida"
-    if not (is_named or (clause.verb == _BE and not clause.is_passive)) or subject is None or not pair.same_modifiers():
+    if not (is_named or (clause.verb == BE and not clause.is_passive)) or subject is None or not pair.same_modifiers():
         return ()
     if pair.among(thing, clause.objects) and not pair.premise.resolved(subject).pronoun:
         return pair.texts([subject])
@@ -620,13 +616,12 @@ def _placed(pair: Pair, thing: Phrase) -> Sequence[str]:
         ]  # fmt: skip
         if beside and pair.same(thing, phrase):
             return pair.texts(beside)
-    return places(clause, parsed) if clause.verb in _LOCATED | {_BE} and _is_about(pair, thing) else ()
+    return places(clause, parsed) if clause.verb in _LOCATED | {BE} and _is_about(pair, thing) else ()
 
 
 _CAUSAL = frozenset(("because", "since", "as"))
 _PHRASES = frozenset(map(tuple, lexicon.groups("reasons")))
 _CONTROL = frozenset(map(sense, lexicon.ATTITUDE_VERBS | lexicon.listed("control_verbs")))
-_BE = sense("be")
 _PLACED = sense_class("place put keep store stand leave set use")
 
 
@@ -635,7 +630,7 @@ def is_cause(pair: Pair) -> bool:
     question, clause = pair.question, pair.clause
     if clause.link in _CAUSAL | {"if", "unless"} or clause.is_negated != question.is_negated:
         return False
-    is_state = question.verb == _BE and not question.is_passive
+    is_state = question.verb == BE and not question.is_passive
     says_same = _says_state(pair) and pair.same_modifiers() if is_state else pair.says_same()
     return says_same and _has_reason(pair)
 
@@ -647,7 +642,7 @@ def _says_state(pair: Pair) -> bool:
         return False
     if clause.verb in _PLACED and question.modifiers and not question.objects:
         return pair.among(question.subject, clause.patient)
-    is_about = clause.verb == _BE and pair.same(question.subject, clause.subject)
+    is_about = clause.verb == BE and pair.same(question.subject, clause.subject)
     return is_about and all(pair.among(wanted, clause.objects) for wanted in question.objects)
 
 
@@ -659,7 +654,7 @@ def _has_reason(pair: Pair) -> bool:
         if clause.link == "so" and other is clause.outer:
             return True
         purpose = other.link == "to" and other.outer is clause and clause.verb not in _CONTROL
-        if purpose and not (clause.is_negated or clause.verb == _BE):
+        if purpose and not (clause.is_negated or clause.verb == BE):
             return True
         if "otherwise" in other.adverbs and not other.link:
             return True

@@ -1,9 +1,9 @@
 """Compares a clause of a statement with the clause of a question, role by role."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from mrpvm.english.context.discourse import Discourse, Premise, of_another
+from mrpvm.english.context.discourse import ALTERING, Discourse, Premise, of_another
 from mrpvm.english.questions.asking import Query
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
 from mrpvm.english.sentences.values import is_time
@@ -16,7 +16,6 @@ _ANYONE = lexicon.word_class("anyone anybody everyone everybody someone somebody
 _NOBODY = lexicon.word_class("nobody none no-one")
 _PERIOD = sense("period")
 _SAYING_NOTHING = sense_class("own whole entire actual same")
-_OTHERWISE = frozenset(map(sense, lexicon.ALTERING))
 ROLES = ("verb", "subject", "object", "circumstance")
 _NUMBERS = frozenset(map(sense, lexicon.NUMBER_WORDS))
 PARTNERS = frozenset(("my", "your", "our"))
@@ -35,11 +34,6 @@ _PREFER, _ALLOW = sense("prefer"), sense("allow")
 _EQUAL = [frozenset(map(sense, group)) for group in lexicon.groups("equal_verbs")]
 _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _PERIODS = lexicon.classes("periods")
-
-
-def is_generic(phrase: Phrase | None) -> bool:
-    """Return whether a phrase refers to nobody in particular."""
-    return phrase is None or phrase.pronoun in _GENERIC
 
 
 def _is_nobody(phrase: Phrase) -> bool:
@@ -117,7 +111,7 @@ class Pair:
 
     def _described(self, wanted: Phrase, said: Phrase) -> bool:
         """Return whether the question's description of the thing is in the statement or just before it."""
-        if _OTHERWISE & said.senses - wanted.senses:
+        if ALTERING & said.senses - wanted.senses:
             return False
         missing = wanted.senses - said.senses - self.premise.owner_of(said) - _SAYING_NOTHING
         if not missing:
@@ -200,7 +194,7 @@ class Pair:
         """Return whether the verbs of the clauses have the same meaning and the same particle."""
         question, said = self.question, self.clause
         left, right = _light(question)[0], _light(said)[0]
-        if not _are_equal(left, right):
+        if not _are_equal(left, right, _EQUAL):
             return False
         if (left, right) != (question.verb, said.verb):
             return True
@@ -217,7 +211,7 @@ class Pair:
             if is_house and self.premise.statement.is_of_document:
                 return True
             return _is_anybody(said.agent, agent.pronoun) and not self._is_limited()
-        if is_generic(agent):
+        if agent.pronoun in _GENERIC:
             return agent.pronoun not in ("it", "they") or said.agent is not None
         return self.same(agent, said.agent if said.is_passive else said.subject)
 
@@ -267,7 +261,7 @@ class Pair:
         clause: Clause | None = said
         while clause is not None:
             for other, phrase in clause.modifiers:
-                if other not in _EXCLUDING and _same_place(word, other) and self.same(wanted, phrase):
+                if other not in _EXCLUDING and _are_equal(word, other, _SAME_PLACE) and self.same(wanted, phrase):
                     return True
             for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
                 owned = wanted.senses <= premise.owner_of(phrase) | phrase.owner
@@ -318,8 +312,9 @@ def _light(clause: Clause) -> tuple[str, Phrase | None]:
     return clause.verb, None
 
 
-def _are_equal(left: str, right: str) -> bool:
-    return left == right or any(left in group and right in group for group in _EQUAL)
+def _are_equal(left: str, right: str, groups: Iterable[Collection[str]]) -> bool:
+    """Return whether two words are the same or in one group."""
+    return left == right or any(left in group and right in group for group in groups)
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
@@ -332,7 +327,3 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
         return True
     is_all = said.is_plural and not said.determiner and not said.owner_pronoun
     return (is_all or said.determiner in ("a", "an")) and said.head in ANYBODY and not said.senses - ANYBODY
-
-
-def _same_place(wanted: str, said: str) -> bool:
-    return wanted == said or any(wanted in group and said in group for group in _SAME_PLACE)

@@ -14,24 +14,19 @@ from mrpvm.english.questions.matching import Pair
 from mrpvm.english.sentences.structure import Clause, Phrase
 from mrpvm.english.sentences.values import (
     CALENDAR,
+    FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
     counts,
-    frequencies,
     has_number,
     is_measure,
     is_time,
     measures,
     phrases_of,
-    places,
-    spans,
-    times,
-    tokens_of,
 )
-from mrpvm.english.words.reading import sense, sense_class
+from mrpvm.english.words.reading import BE, sense_class
 from mrpvm.english.words.tagging import is_number, names_time
 
-_BE = sense("be")
 _CLAUSES_MAX = 12
 """Clauses of a sentence that are compared with each other; nobody tells a fact in more."""
 _LIGHT = sense_class("be have do get take make keep happen find stay use put now currently")
@@ -50,7 +45,7 @@ def as_unnamed(query: Query) -> Query | None:
     if query.wants not in ("chosen", "kind") or query.noun is None:
         return None
     words = {name: text for name, text in query.words.items() if name not in query.noun.senses}
-    is_of_place = query.preposition in ("in", "at") and query.clause.verb == _BE
+    is_of_place = query.preposition in ("in", "at") and query.clause.verb == BE
     return replace(query, wants="place" if is_of_place else "thing", noun=None, words=words)
 
 
@@ -110,7 +105,7 @@ def _senses_within(clause: Clause, pair: Pair) -> frozenset[str]:
 def _is_reversed(pair: Pair) -> bool:
     """Return whether the agent of the question is the patient of the clause, or the other way round."""
     question, said = pair.question, pair.clause
-    if question.verb == _BE or not pair.same_verb():
+    if question.verb == BE or not pair.same_verb():
         return False
     behind = [*said.patient, *(phrase for _, phrase in said.modifiers)]
     does = question.agent is not None and bool(question.agent.senses) and pair.among(question.agent, behind)
@@ -121,14 +116,8 @@ def _values(pair: Pair) -> Sequence[str]:
     query, clause, parsed = pair.query, pair.clause, pair.parsed
     if query.wants in ("person", "owner"):
         return pair.texts(item for word, item in _phrases(clause) if _is_somebody_new(word, item, pair))
-    if query.wants == "time":
-        return times(clause, parsed)
-    if query.wants == "frequency":
-        return frequencies(clause, parsed)
-    if query.wants == "place":
-        return places(clause, parsed)
-    if query.wants == "duration":
-        return spans(clause, parsed)
+    if find := FINDERS.get(query.wants):
+        return find(clause, parsed)
     if query.wants == "count":
         return counts(clause, query.noun, parsed) if query.noun else ()
     if query.wants == "amount":
@@ -138,9 +127,12 @@ def _values(pair: Pair) -> Sequence[str]:
         return pair.texts(measured or [item for _, item in phrases if not query.noun and is_number(item.head_text)])
     if query.wants == "age":
         return measures(clause, "age", parsed)
-    noun = query.noun or (query.clause.subject if query.wants == "thing" and query.clause.verb == _BE else None)
+    noun = query.noun or (query.clause.subject if query.wants == "thing" and query.clause.verb == BE else None)
     if noun is not None and query.wants in ("thing", "chosen", "kind"):
-        return pair.texts(item for _, item in _phrases(clause) if _is_numbered(item, noun, pair))
+        named = (item for _, item in _phrases(clause) if noun.head in item.senses)
+        return pair.texts(
+            item for item in named if any(map(str.isdigit, parsed.tokens[item.end]))
+        )  # "size 43", "Ward 4"
     return measures(clause, query.wants, parsed, query.measure) if query.wants in UNITS else ()
 
 
@@ -156,9 +148,4 @@ def _is_somebody_new(word: str, phrase: Phrase, pair: Pair) -> bool:
     if phrase.head in pair.query.words or phrase.senses <= pair.query.words.keys():
         return False
     is_dated = names_time(phrase.head_text) or phrase.head_text in CALENDAR
-    return not is_dated and not has_number(tokens_of(phrase, pair.parsed))
-
-
-def _is_numbered(phrase: Phrase, noun: Phrase, pair: Pair) -> bool:
-    """Return whether a phrase is the noun with its number: "size 43", "Ward 4"."""
-    return noun.head in phrase.senses and any(char.isdigit() for char in pair.parsed.tokens[phrase.end])
+    return not is_dated and not has_number(pair.parsed.tokens_of(phrase))

@@ -47,7 +47,6 @@ class Passage:
     around: str = ""
     heading: str = ""
     score: float = 0.0
-    age: float = 0.0
     likeness: float | None = None
 
 
@@ -173,7 +172,6 @@ def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> li
             "lacking around": min(len(nearby), 6) / 6,
             "nothing lacking": float(not lacking),
             "alone": sum(wanted[name] for name in wanted.keys() & read.content if held[name] == 1) / total,
-            "age": passage.age,
             "wanted": min(len(wanted), 12) / 12,
         }
         row |= _named_signs(question_read, read, around | heading)

@@ -19,7 +19,7 @@ from mrpvm.english.words.lexicon import (
     TIME_WORDS,
     groups,
 )
-from mrpvm.english.words.reading import denies, in_full, sense, surfaces_of, words_of
+from mrpvm.english.words.reading import BE, denies, in_full, sense, surfaces_of, words_of
 from mrpvm.english.words.tagging import (
     CONTRACTED,
     MORE_PREPOSITIONS,
@@ -43,7 +43,6 @@ from mrpvm.text_cache import TextCache
 LIMITS = frozenset(map(tuple, groups("limits")))
 JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 ENDS = frozenset((";", ":", "\u2014", "..."))
-BE = sense("be")
 LETTING = frozenset(sense(word) for word in ("let", "make", "help", "see", "hear", "watch"))
 TELLING = frozenset(sense(word) for word in ("tell", "inform", "remind", "warn", "assure", "promise", "show"))
 SEVERAL = frozenset(("both", "all", "some", "many", "most", "few", "others"))

@@ -42,7 +42,7 @@ class PhraseReader:
     def phrase_at(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
         """Return the phrase at `place`; it ends before a word that is a verb according to `is_verb`."""
         tokens, start = self.tokens, place
-        determiner, owner, owner_pronoun = "", frozenset[str](), ""
+        determiner, owner_pronoun = "", ""
         if tokens[place] in POSSESSIVES and not self._stands_alone(place):
             owner_pronoun = tokens[place]
             place += 1
@@ -50,7 +50,7 @@ class PhraseReader:
             determiner = tokens[place]
             place += 1
             if self.at(place) in POSSESSIVES or self.at(place) in DETERMINERS:  # "all the maps", "both his sons"
-                owner_pronoun = self.tokens[place] if self.tokens[place] in POSSESSIVES else ""
+                owner_pronoun = tokens[place] if tokens[place] in POSSESSIVES else ""
                 place += 1
         elif tokens[place] in tagging.PRONOUNS or tokens[place] in _NOTHING or tokens[place] in DETERMINERS:
             return self._pronoun(place)
@@ -75,12 +75,11 @@ class PhraseReader:
             kept.append(place)
             place += 1
             if term.endswith(("'s", "s'")) and place < len(tokens):
-                possessor = self._phrase(start, kept, determiner, owner, owner_pronoun)
-                owner, owners = owner | possessor.senses | {possessor.head}, (possessor, *owners)
+                owners = (self._phrase(start, kept, determiner, owner_pronoun, owners), *owners)
                 determiner, kept, owner_pronoun = "the", [], ""
         if not kept:
             return self._pronoun(start)
-        return self._phrase(start, kept, determiner, owner, owner_pronoun, owners)
+        return self._phrase(start, kept, determiner, owner_pronoun, owners)
 
     def _begins_anew(self, place: int, last: int) -> bool:
         """Return whether a name or number after a common noun begins another phrase: "in spring Anna"."""
@@ -99,15 +98,7 @@ class PhraseReader:
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
         return named and common and place - last == 1 and self.tokens[last] in _DATES
 
-    def _phrase(
-        self,
-        start: int,
-        kept: list[int],
-        determiner: str,
-        owner: frozenset[str],
-        pronoun: str,
-        owners: tuple[Phrase, ...] = (),
-    ) -> Phrase:
+    def _phrase(self, start: int, kept: list[int], determiner: str, pronoun: str, owners: tuple[Phrase, ...]) -> Phrase:
         tokens = self.tokens
         last = kept[-1]
         head = tokens[last].removesuffix("'s").rstrip("'")
@@ -120,7 +111,7 @@ class PhraseReader:
             head_text=head,
             senses=frozenset(sense(tokens[at].removesuffix("'s").rstrip("'")) for at in kept),
             determiner=determiner,
-            owner=owner,
+            owner=frozenset().union(*(item.senses | {item.head} for item in owners)),
             owned_by=owners,
             owner_pronoun=pronoun,
             is_name=self.is_name(last) and not tagging.is_number(tokens[last]),
@@ -154,7 +145,7 @@ class PhraseReader:
         """Return whether an adverb stands inside a phrase: "a very old boat"."""
         following = self.at(place + 1)
         before = self.at(place - 1)
-        opened = bool(kept) is False and (before in DETERMINERS or before in POSSESSIVES)
+        opened = not kept and (before in DETERMINERS or before in POSSESSIVES)
         return opened and bool(following) and tagging.is_nominal(following)
 
 

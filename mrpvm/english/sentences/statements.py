@@ -16,7 +16,7 @@ from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.text_cache import TextCache
-from mrpvm.values import CHAT_TURN, EvidenceEntry, KnowledgeUnit
+from mrpvm.values import CHAT_TURN, EvidenceEntry
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
@@ -89,14 +89,15 @@ class _Part:
     lead: str | None = None
 
 
-def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
-    """Return the statements of the evidence, best unit first, without questions and repeats.
+def without_summaries(entries: Sequence[EvidenceEntry]) -> Sequence[EvidenceEntry]:
+    """Return the evidence without summaries, which only repeat their parts and name headings, if there is other."""
+    return [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
 
-    A summary only repeats its parts and names headings, so it is used only if none of its parts was found.
-    """
+
+def statements_of(entries: Sequence[EvidenceEntry]) -> list[Statement]:
+    """Return the statements of the evidence, best unit first, without questions and repeats."""
     statements: dict[tuple[str, ...], Statement] = {}
-    given = list(entries)
-    for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
+    for entry in without_summaries(entries):
         for statement in _of_unit(entry):
             statements.setdefault(_identity(statement), statement)
     return list(statements.values())
@@ -108,10 +109,6 @@ def _identity(statement: Statement) -> tuple[str, ...]:
     above = (unit.section_title or unit.title or "", statement.lead or "", statement.question or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
     return (*said, *above)
-
-
-def _is_summary(unit: KnowledgeUnit) -> bool:
-    return (unit.unit_type or "").endswith("-aggregate")
 
 
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:

@@ -43,10 +43,10 @@ class Phrase:
     @property
     def is_person(self) -> bool:
         """Return whether the phrase may name a person."""
-        return self.is_name or self.head_text in PERSON_WORDS or sense(self.head_text) in _PERSON_SENSES
+        return self.is_name or sense(self.head_text) in _PERSON_SENSES
 
 
-_PERSON_SENSES = frozenset(sense(word) for word in PERSON_WORDS)
+_PERSON_SENSES = frozenset(map(sense, PERSON_WORDS))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,6 +109,10 @@ class Sentence:
     def senses(self) -> frozenset[str]:
         """Return the senses of the content words."""
         return frozenset(word.sense for word in self.words)
+
+    def tokens_of(self, phrase: Phrase) -> tuple[str, ...]:
+        """Return the tokens of a phrase."""
+        return self.tokens[phrase.start : phrase.end + 1]
 
     def text_of(self, phrase: Phrase) -> str:
         """Return a phrase as written."""

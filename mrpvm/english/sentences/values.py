@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
 from mrpvm.english.words import lexicon
-from mrpvm.english.words.reading import GIVEN, sense
+from mrpvm.english.words.reading import BE, GIVEN
 from mrpvm.english.words.tagging import CLOCK, YEAR, is_money_sign, is_nominal, is_number
 from mrpvm.english.words.text import MEASURES
 
@@ -40,11 +40,6 @@ _WEEKLY = {f"{day}s" for day in lexicon.WEEKDAYS}
 _TIME_ADVERBS = _PERIODICAL | lexicon.word_class("today tomorrow yesterday tonight now")
 
 
-def tokens_of(phrase: Phrase, parsed: Sentence) -> tuple[str, ...]:
-    """Return the tokens of a phrase."""
-    return parsed.tokens[phrase.start : phrase.end + 1]
-
-
 def has_number(tokens: Iterable[str]) -> bool:
     """Return whether one of the tokens is a number."""
     return any(is_number(token) for token in tokens)
@@ -52,9 +47,8 @@ def has_number(tokens: Iterable[str]) -> bool:
 
 def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
     """Return whether a phrase is a time: a date, a clock time, a day or part of a day."""
-    tokens = tokens_of(phrase, parsed)
-    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in CALENDAR
-           for token in tokens):  # fmt: skip
+    tokens = parsed.tokens_of(phrase)
+    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in CALENDAR for token in tokens):
         return True
     if phrase.head_text in lexicon.TIME_WORDS:
         return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
@@ -64,7 +58,7 @@ def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
 
 def is_span(phrase: Phrase, parsed: Sentence) -> bool:
     """Return whether a phrase is a duration."""
-    tokens = tokens_of(phrase, parsed)
+    tokens = parsed.tokens_of(phrase)
     return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
 
 
@@ -159,7 +153,7 @@ def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
         for word, phrase in phrases_of(clause)
         if is_span(phrase, parsed)
         and word not in ("per", "after", "before", "every")
-        and tokens_of(phrase, parsed)[0] not in ("every", "each")
+        and parsed.tokens_of(phrase)[0] not in ("every", "each")
         and _tells(measure, phrase, SPANS, parsed)
     ]
 
@@ -190,14 +184,10 @@ def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> 
         and not _is_difference(phrase, UNITS[kind], parsed)
     ]
     if kind == "age":
-        aged = [
-            phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
-        ]
-        aged += [
-            phrase
-            for phrase in clause.objects
-            if clause.verb == sense("be") and is_number(phrase.head_text) and _is_somebody(clause.subject)
-        ]
+        ages = (phrase for _, phrase in phrases_of(clause) if phrase.head == "age")
+        aged = [phrase for phrase in ages if has_number(parsed.tokens_of(phrase))]
+        if clause.verb == BE and _is_somebody(clause.subject):
+            aged += [phrase for phrase in clause.objects if is_number(phrase.head_text)]
         measured = aged + [phrase for phrase in measured if {"old", "age", "aged"} & set(parsed.tokens)]
     return [parsed.text_of(phrase) for phrase in measured]
 
@@ -213,7 +203,7 @@ def frequencies(clause: Clause, parsed: Sentence) -> list[str]:
         for word, phrase in phrases_of(clause)
         if word in ("per", "once", "twice")
         or phrase.head_text == "times"
-        or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
+        or set(parsed.tokens_of(phrase)) & (_EVERY | _WEEKLY)
     ]
     return texts + [word for word in clause.adverbs if word in _EVERY]
 
@@ -226,8 +216,7 @@ def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
         for item in phrase.members:
             if item.pronoun or not noun.senses <= item.senses | item.owner:
                 continue
-            tokens = parsed.tokens[item.start : item.end + 1]
-            number = [token for token in tokens if is_number(token)]
+            number = [token for token in parsed.tokens_of(item) if is_number(token)]
             if number or item.determiner == "no":
                 numbers.append(" ".join(number) or "no")
     return numbers
@@ -236,3 +225,7 @@ def counts(clause: Clause, noun: Phrase, parsed: Sentence) -> list[str]:
 def limits(preposition: str) -> frozenset[str]:
     """Return the prepositions of times that answer "by when", "until when" and "from when"."""
     return _LIMITS.get(preposition, frozenset((preposition,)))
+
+
+FINDERS = {"place": places, "time": times, "duration": spans, "colour": colours, "frequency": frequencies}
+"""Functions that return the values of a kind in a clause."""

@@ -139,8 +139,6 @@ BELONGING = listed("belonging")
 NOW_WORDS = listed("now_words")
 PARTIAL_ADVERBS = listed("partial_adverbs")
 """Adverbs that restrict a statement to a part."""
-ALTERING = listed("altering")
-"""Words before a noun that change what it names: a deputy manager is not a manager."""
 
 
 def _contraries(name: str) -> dict[str, frozenset[str]]:

@@ -37,6 +37,7 @@ def sense_class(listing: str) -> frozenset[str]:
     return frozenset(map(sense, lexicon.word_class(listing)))
 
 
+BE = sense("be")
 MEANS = frozenset(map(sense, lexicon.listed("means")))
 """Nouns that give the manner after a bare "by": "made by phone" names no agent."""
 

@@ -20,7 +20,7 @@ from mrpvm.english.scoring.scorer import Passage, Scored, kind_of, model_of, sco
 from mrpvm.english.scoring.weights import Model, Weights, learned
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
-from mrpvm.english.sentences.statements import Statement, statements_of
+from mrpvm.english.sentences.statements import Statement, statements_of, without_summaries
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.composing import related
 from mrpvm.values import CHAT_TURN, AnswerGroup, Evidence, EvidenceEntry, HistoryMessage, KnowledgeUnit
@@ -33,9 +33,9 @@ _PLAIN_WORDS = 15
 _QUOTED_MAX = 3
 """The most sentences of a quotation from one text."""
 _QUOTED_APART_MAX = 2
+"""The most sentences of a quotation from several texts."""
 _HEADED = 0.3
 """The least share of a question's words that a heading and the sentence below it have to be quoted."""
-"""The most sentences of a quotation from several texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candi
 
     Statements that were corrected or retracted later in the conversation are left out.
     """
-    units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
+    units = without_summaries(entries)
     statements = statements_of(units)
     kept = set(map(id, without_corrected(statements, keeps_former=asks_of_before(question))))
     gone = {(item.unit_id, item.text) for item in statements if id(item) not in kept}

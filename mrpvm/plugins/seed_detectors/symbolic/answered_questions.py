@@ -41,7 +41,10 @@ def answered_questions(lines: Sequence[str]) -> AnsweredQuestions:
         if question:
             asked[len(parted)] = question
         parted += [question.text if question and answer else line, *([answer] if answer else [])]
-    below = {place: _place_below(parted, place) for place in asked}
+    below = {
+        place: next((other for other in range(place + 1, len(parted)) if parted[other].strip()), None)
+        for place in asked
+    }
     answered = {
         place: other
         for place, other in below.items()
@@ -65,7 +68,3 @@ def _question_and_answer(line: str) -> tuple[_Asked | None, str]:
         whole = line.strip()[match.start("asked") :].rstrip("*_")
         return (_Asked(whole, is_marked), "") if is_marked or not is_labelled(whole) else (None, "")
     return (_Asked(match["asked"], is_marked=True), match["answer"]) if is_marked else (None, "")
-
-
-def _place_below(lines: Sequence[str], place: int) -> int | None:
-    return next((other for other in range(place + 1, len(lines)) if lines[other].strip()), None)
