@@ -37,8 +37,8 @@ def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
     """Return the answer by the roles of clauses, or the reason why there is none."""
     readings: list[Query] = []
     for wording in dict.fromkeys((text, asked_with_how(text))):
-        readings += filter(None, (query_of(wording, skipped_verbs=count) for count in range(_READINGS)))
-        readings += filter(None, (query_of(wording, ends_with_predicate=True),))
+        by_verb = (query_of(wording, skipped_verbs=count) for count in range(_READINGS))
+        readings += filter(None, (*by_verb, query_of(wording, ends_with_predicate=True)))
     refusals = [Refusal("refused: no rule reads a question of this form")]
     for query in (item for place, item in enumerate(readings) if item not in readings[:place]):
         answer = _answer(query, discourse.restricted(query.manners))
@@ -110,7 +110,8 @@ def _agree(left: Match, right: Match) -> bool:
 
 def answered_in_source(text: str, statements: Sequence[Statement]) -> list[Statement]:
     """Return what a document says below the same question, in order."""
-    answers = [item for item in statements if item.is_of_document and _is_same_question(text, item)]
+    below = (item for item in statements if item.question and item.is_of_document)
+    answers = [item for item in below if _is_same_question(text, item)]
     same = (item for item in answers if item.entry.unit.chunk_id == answers[0].entry.unit.chunk_id)
     return sorted(same, key=lambda item: item.order)
 

@@ -185,11 +185,11 @@ def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candi
     candidates: list[Candidate] = []
     for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
         unit = entry.unit
-        said = sentences(unit.text)
         if _answers_question(unit):
             passage = Passage(text=f"{unit.title} {unit.text}", score=entry.score, likeness=entry.likeness)
             candidates.append(Candidate(passage, entry, 0))
             continue
+        said = sentences(unit.text)
         for place, text in enumerate(said):
             if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
                 continue  # a question states nothing
