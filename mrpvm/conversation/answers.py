@@ -108,12 +108,18 @@ def _source(entry: EvidenceEntry) -> UsedSource:
 def answer_text(answer: Answer) -> str:
     """Return what a person reads: the groups' answers under short headings, source marks counted through.
 
-    One group has no heading. Marks of later groups continue from the earlier ones; a unit keeps its number.
+    One group has no heading, nor has a group whose answer is its intent. Marks of later groups continue from the
+    earlier ones; a unit keeps its number.
     """
     if len(answer.groups) == 1:
         return _in_plain_words(answer.groups[0])
     numbers: dict[str, int] = {}
-    return "\n\n".join(f"**{heading(group.intent)}**\n\n{_renumbered(group, numbers)}" for group in answer.groups)
+    return "\n\n".join(
+        f"**{heading(group.intent)}**\n\n{_renumbered(group, numbers)}"
+        if group.answer_markdown != group.intent
+        else group.answer_markdown
+        for group in answer.groups
+    )
 
 
 def heading(intent: str) -> str:

@@ -47,7 +47,7 @@ def test_a_first_turn_is_not_rewritten() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("And what happens if it falls on a weekend?", "And what happens if Determination Date falls on a weekend?"),
+        ("What happens if it falls on a weekend?", "What happens if the Determination Date falls on a weekend?"),
         ("When does this apply?", "When does the Determination Date apply?"),
         ("Is that it?", "Is the Determination Date it?"),
         ("What is its rule?", "What is the Determination Date's rule?"),
@@ -110,8 +110,8 @@ def test_the_gate_goes_by_whole_words_and_shortness(message: str, wanted: bool) 
     ("message", "expected"),
     [
         ("My cat is old. Is it black?", "My cat is old. Is it black?"),
-        ("Thanks! When is it?", "Thanks! When is Determination Date?"),
-        ("When is it? And is it public?", "When is Determination Date? And is it public?"),
+        ("Thanks! When is it?", "Thanks! When is the Determination Date?"),
+        ("When is it? And is it public?", "When is the Determination Date? And is it public?"),
     ],
 )
 def test_what_the_message_names_itself_is_not_taken_from_before(message: str, expected: str) -> None:
@@ -299,7 +299,7 @@ def test_a_follow_up_asked_again_means_the_same() -> None:
 def test_a_reply_or_a_pronoun_is_no_subject(reply: str) -> None:
     assert (subject_of(reply), term_of(reply)) == (None, None)
     history = [*DATE, *said(reply, "Well.")]
-    assert rewrite("And when does it end?", history).rewritten_query == "And when does Determination Date end?"
+    assert rewrite("And when does it end?", history).rewritten_query == "And when does the Determination Date end?"
 
 
 @pytest.mark.parametrize(

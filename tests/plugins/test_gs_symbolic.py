@@ -125,6 +125,8 @@ def test_rival_answers_decide_nothing() -> None:
     answer = talk.say("Where is the key?")
     assert answer.status == "no-context"
     assert len(answer.groups[0].cited_unit_ids) == 2
+    assert "The key is in the kitchen. [1] The key is in the garage. [2]" in answer.groups[0].answer_markdown
+    assert answer.groups[0].reason == "refused: the cited sentences give different answers"
 
 
 def test_my_and_your_are_different_owners() -> None:

@@ -47,6 +47,7 @@ def test_a_turn_answers_so_many_questions_and_says_so(message: str, operations: 
     assert len(outcome.answer.groups) == REQUESTS_MAX + 1
     asked = outcome.answer.groups[-1].answer_markdown
     assert asked.startswith(f"I answered the first {REQUESTS_MAX} of ")
+    assert outcome.answer_text.count(asked) == 1
     assert operations["framed_answer"] <= 2 * REQUESTS_MAX
 
 

@@ -1,7 +1,7 @@
 """The rule-based rewrite: what was named before in the place of what refers back to it.
 
-A single word is a subject if it is a name, articles are not part of a subject, and the subject replaces one reference
-in the sentence and its possessive.
+A single word is a subject if it is a name. The subject replaces one reference in the sentence and its possessive, with
+the article of the text in which it was named.
 """
 
 import re
@@ -109,8 +109,8 @@ def _asked_of(text: str) -> str | None:
     return None
 
 
-def _subject_before(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
-    """Return what a pronoun of the message means, else what was asked about last, as its article and its subject.
+def _subject_before(message: str, history: Sequence[HistoryMessage]) -> str | None:
+    """Return what a pronoun of the message means, else what was asked about last, with its article.
 
     Only the user's messages tell it.
     """
@@ -122,12 +122,10 @@ def _subject_before(message: str, history: Sequence[HistoryMessage]) -> tuple[st
         subject = _bare(meant) if meant else subject_of(text)
         if subject and subject.lower() in text.lower():
             article = re.search(rf"\b(the|an?) {re.escape(subject)}", text, re.IGNORECASE)
-            if article and not _is_question(text):
-                return "", f"the {subject}"  # it was told of, and is known since
-            if _POSSESSIVE.match(subject):
-                subject = subject[0].lower() + subject[1:]
-            return (f"{article[1].lower()} " if article else ""), subject
-    return ("", meant) if meant else None
+            if article:  # what was told of is known since
+                return f"{article[1].lower() if _is_question(text) else 'the'} {subject}"
+            return subject[0].lower() + subject[1:] if _POSSESSIVE.match(subject) else subject
+    return meant
 
 
 def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
@@ -136,14 +134,14 @@ def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str
     Only its first sentence may mean what was said before; those behind it mean what the message itself names.
     """
     first = next((sentence for sentence in sentences(message) if not is_phatic(sentence)), message)
-    asked_about = _subject_before(first, history)
-    if asked_about is None:
+    subject = _subject_before(first, history)
+    if subject is None:
         return message, NO_SUBJECT
-    changed = message.replace(first, _with_subject(first, *asked_about), 1)
+    changed = message.replace(first, _with_subject(first, subject), 1)
     return (changed, None) if changed != message else (message, NO_CHANGE)
 
 
-def _with_subject(message: str, article: str, subject: str) -> str:
+def _with_subject(message: str, subject: str) -> str:
     is_placed = is_owner_placed = False
 
     def replace(match: re.Match[str]) -> str:
@@ -151,7 +149,7 @@ def _with_subject(message: str, article: str, subject: str) -> str:
         kind = match.lastgroup
         if kind == "its":
             is_owner_placed, first = True, not is_owner_placed
-            return f"{article}{subject}'s" if first else match.group()
+            return f"{subject}'s" if first else match.group()
         if is_placed or (match.group().lower() == "that" and _is_reported(message[: match.start()])):
             return match.group()
         is_placed = True
@@ -159,8 +157,7 @@ def _with_subject(message: str, article: str, subject: str) -> str:
             return subject
         if kind == "same":
             return f"{match.group()} {_bare(subject)}"
-        is_definite = subject.startswith("the ") or _POSSESSIVE.match(subject)
-        return subject if is_definite else f"the {subject}"
+        return subject if _POSSESSIVE.match(subject) else f"the {_bare(subject)}"
 
     return _REFERENCE.sub(replace, message)
 

@@ -23,6 +23,7 @@ from mrpvm.values import AnswerGroup, Evidence
 
 LATER = "a later message may have changed it"
 MAY_HAVE_CHANGED = f"refused: {LATER}"
+UNDECIDED = "refused: the cited sentences give different answers"
 _SENTENCE_LIMIT = 2
 """The number of sentences in an answer, unless an explanation, a list or steps were asked for."""
 _PROCEDURE_CHARS = 400
@@ -43,7 +44,7 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
         text = no_context_text(as_json="json" in forms, text=_refusal(evidence))
         return replace(group_of(evidence, "no-context", text), reason=reason)
     if rendered.text.startswith(UNDECIDED_TEXT):
-        return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
+        return replace(group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids), reason=reason)
     group = group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
     return replace(group, reason=reason, basis="composed" if is_composed else group.basis)
 
@@ -161,8 +162,8 @@ class _Answerer:
             return None
         self.reason = answer.reason
         if answer.is_undecided:
-            marks = rendering.sentences_text(answer.statements)
-            return rendering.Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+            self.reason = UNDECIDED
+            return rendering.sentences_text(answer.statements, opening=UNDECIDED_TEXT)
         later = later_of(answer.statements[0], self.question, self.statements) if not self.is_of_before else []
         if later and (answer.verdict is not None or {"one_word", "yes_no"} & set(self.forms)):
             self.reason = MAY_HAVE_CHANGED
@@ -234,7 +235,3 @@ def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Sta
 def _last_word(value: str) -> str:
     parts = value.split()
     return parts[0] if parts[0][:1].isdigit() else parts[-1]
-
-
-def _marks_of(rendered: rendering.Rendered) -> str:
-    return " ".join(f"[{place}]" for place in range(1, len(rendered.cited_unit_ids) + 1))
