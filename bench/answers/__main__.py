@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.databases import django_on_new_database
 
 PARTS = (
-    "passages", "articles", "documents", "faqs", "stories", "requests", "conversations", "pairs", "followups", "told",
-    "suites",
+    "passages", "articles", "documents", "faqs", "conditions", "stories", "requests", "conversations", "pairs",
+    "followups", "told", "suites",
 )  # fmt: skip
 OWN_DATA = Path(__file__).parent.parent / "data"
 

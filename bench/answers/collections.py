@@ -10,6 +10,7 @@ from pathlib import Path
 
 _OWN = Path(__file__).parent.parent / "data" / "answers"
 STORIES, TEXTS, DOCUMENTS, FAQS = (_OWN / f"{name}.json" for name in ("stories", "texts", "documents", "faqs"))
+CONDITIONS = _OWN / "conditions.json"
 REQUESTS = _OWN / "requests.json"
 """What is asked for of paragraphs of SQuAD 2.0, which are known by their article and number."""
 
@@ -72,6 +73,30 @@ def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
         )
         for item in json.loads(path.read_text(encoding="utf-8"))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionQuestion:
+    """A question about a rule, the pieces of the rule that an answer must contain, and the verdict that follows.
+
+    `kind` is `conditional` if the rule has a condition that the question does not name, `met` and `unmet` if the
+    question names a case, `plain` if the rule has no condition, and `wh` if the question asks for a value.
+    """
+
+    text: str
+    kind: str
+    pieces: tuple[str, ...]
+    verdict: str | None
+
+
+def read_conditions() -> Iterator[tuple[Passage, tuple[ConditionQuestion, ...]]]:
+    """Yield each document of rules with the questions about them."""
+    for item in json.loads(CONDITIONS.read_text(encoding="utf-8")):
+        questions = (
+            ConditionQuestion(each["q"], each["kind"], tuple(each["must"]), each["verdict"])
+            for each in item["questions"]
+        )
+        yield Passage(f"{item['title']}.md", item["text"], ()), tuple(questions)
 
 
 def sampled[Item](items: Sequence[Item], count: int) -> tuple[Item, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bench.answers.asking import Reply
-from bench.answers.collections import Question
+from bench.answers.collections import ConditionQuestion, Question
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _WORD = re.compile(r"\w+")
@@ -61,3 +61,18 @@ def outcome_of(question: Question, reply: Reply) -> str:
     if reply.basis in ("stated", "composed"):
         return "right" if is_right else "wrong"
     return "lost" if question.answers and not is_right else "refused"
+
+
+def outcome_of_condition(question: ConditionQuestion, reply: Reply) -> str:
+    """Return `right`, `wrong`, `refused`, or `lost`: nothing shown holds what decides.
+
+    A yes or no is wrong if another or none follows, and as an answer to a question that names no condition of its
+    rule. Without a yes or no, what is stated is right if it contains what decides.
+    """
+    holds_all = all(holds(reply.shown, [piece]) for piece in question.pieces)
+    if reply.basis not in ("stated", "composed"):
+        return "refused" if holds_all else "lost"
+    said = _plain(reply.shown).partition(" ")[0]
+    if said in _VERDICTS:
+        return "right" if said == question.verdict else "wrong"
+    return "right" if holds_all else "wrong"

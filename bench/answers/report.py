@@ -1,5 +1,6 @@
 """The table of figures, by words alone and with embeddings. Each figure stands beside its limit and its aim."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import batched
@@ -14,12 +15,13 @@ from bench.answers.collections import (
     Passage,
     Question,
     read_articles,
+    read_conditions,
     read_requests,
     read_stories,
     sampled,
 )
 from bench.answers.followups import read_dialogues
-from bench.answers.judging import Tally, holds, outcome_of
+from bench.answers.judging import Tally, holds, outcome_of, outcome_of_condition
 from bench.answers.told import CHANGING, FACTS, noted_shares, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
@@ -82,6 +84,7 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
                 ("articles", lambda: _articles(machine, directory, sample)),
                 ("documents", lambda: _documents(machine, "documents", DOCUMENTS, show)),
                 ("faqs", lambda: _documents(machine, "faqs", FAQS, show)),
+                ("conditions", lambda: _conditions(machine, show)),
                 ("stories", lambda: _stories(machine, show)),
                 ("requests", lambda: _requests(machine, directory, show)),
                 ("conversations", lambda: _conversations(machine, directory, sample)),
@@ -144,6 +147,34 @@ def _documents(machine: WatchedMachine, of: str, path: Path, show: str | None) -
             counted.add(question, reply)
             yield from _shown(question, reply, show)
     yield from _foreign(of, counted)
+
+
+def _conditions(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
+    """Yield the figures of rules with conditions: whether an answer shows the condition, and its yes or no is right."""
+    counts = Counter[tuple[str, str]]()
+    for document, questions in read_conditions():
+        head = machine.mounted_text(document.text, document.title)
+        for question in questions:
+            reply = machine.ask(question.text, head)
+            outcome = outcome_of_condition(question, reply)
+            counts[question.kind, outcome] += 1
+            counts[question.kind, "all"] += 1
+            if show == outcome:
+                yield f"  {question.text} -> ({reply.basis}) {' / '.join(reply.shown.splitlines())}"
+    cases = ("met", "unmet", "plain")
+
+    def share(outcomes: Sequence[str], kinds: Sequence[str]) -> float:
+        counted = sum(counts[kind, outcome] for kind in kinds for outcome in outcomes)
+        return 100 * counted / sum(counts[kind, "all"] for kind in kinds)
+
+    yield f"conditions: {sum(number for (_, outcome), number in counts.items() if outcome == 'all')} questions"
+    yield Figure("conditions: not asked about, stated with them", share(("right",), ("conditional",)), {})
+    yield Figure("conditions: not asked about, yet a flat yes or no", share(("wrong",), ("conditional",)), {})
+    yield Figure("conditions: not asked about, shown", share(("right", "wrong", "refused"), ("conditional",)), {})
+    yield Figure("conditions: yes or no follows, said and right", share(("right",), cases), {})
+    yield Figure("conditions: yes or no follows, said and wrong", share(("wrong",), cases), {})
+    yield Figure("conditions: values, stated and all", share(("right",), ("wh",)), {})
+    yield Figure("conditions: values, stated and not all", share(("wrong",), ("wh",)), {})
 
 
 def _follow_ups(mode: str, show: str | None) -> Iterator[Figure | str]:

@@ -2,13 +2,17 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.answers.__main__ import OWN_DATA
-from bench.answers.judging import holds
+from bench.answers.asking import Reply
+from bench.answers.collections import ConditionQuestion
+from bench.answers.judging import holds, outcome_of_condition
 from bench.answers.unrelated import Matter, changes, matters, mounted_matters, pairs
+from mrpvm.values import AnswerGroup
 from tests.server import ROOT
 
 CHAIR = "Where does the Birch chair stand?"
@@ -25,6 +29,32 @@ CHAIR = "Where does the Birch chair stand?"
 )
 def test_a_wording_is_held_as_whole_words(text: str, wording: str, is_held: bool) -> None:
     assert holds(text, [wording]) is is_held
+
+
+@pytest.mark.parametrize(
+    ("verdict", "shown", "outcome"),
+    [
+        (None, "It depends. Pets may stay if they are quiet. [1]", "right"),
+        (None, "Yes. Pets may stay if they are quiet. [1]", "wrong"),
+        (None, "Pets may stay. [1]", "wrong"),
+        ("yes", "Yes. Pets may stay if they are quiet. [1]", "right"),
+        ("no", "Yes. Pets may stay if they are quiet. [1]", "wrong"),
+        ("no", "Pets may stay if they are quiet. [1]", "right"),
+    ],
+)
+def test_a_condition_is_judged_by_verdict_and_words(verdict: str | None, shown: str, outcome: str) -> None:
+    group = AnswerGroup(
+        intent_ref=1,
+        act="verify",
+        intent="May pets stay?",
+        status="answered",
+        answer_markdown=shown,
+        cited_unit_ids=("one",),
+    )
+    question = ConditionQuestion("May pets stay?", "conditional", ("if they are quiet",), verdict)
+    assert outcome_of_condition(question, Reply((group,), 0.0, 0.0)) == outcome
+    quoted = replace(group, basis="quoted", status="no-context")
+    assert outcome_of_condition(question, Reply((quoted,), 0.0, 0.0)) in ("refused", "lost")
 
 
 def test_pairs_of_questions_are_of_two_matters() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query, query_of, words_asked
-from mrpvm.english.questions.entailment import Match, Refusal, entails
+from mrpvm.english.questions.entailment import Match, Refusal, Verdict, entails
 from mrpvm.english.questions.matching import Pair
 from mrpvm.english.questions.naming import as_unnamed, named_beside, names_all
 from mrpvm.english.scoring.scorer import kind_of
@@ -18,6 +18,9 @@ from mrpvm.english.words.text import stem
 
 NAMED = "the cited sentence names all that is asked"
 ANSWERED = "the source answers this question there"
+CONDITIONAL = "the cited sentence says what is asked under a condition that the question does not name"
+_CONDITIONS = 2
+"""How many sentences with a condition answer a question."""
 _READINGS = 3
 """How many words of a question are tried as its verb."""
 
@@ -29,7 +32,7 @@ class Framed:
     statements: tuple[Statement, ...]
     values: tuple[str, ...] = ()
     is_undecided: bool = False
-    verdict: bool | None = None
+    verdict: Verdict | None = None
     reason: str = "a clause of the cited sentence says what is asked"
 
 
@@ -57,10 +60,19 @@ def _answer(query: Query, discourse: Discourse) -> Framed | Refusal:
         return answer or max(refusals, key=lambda item: item.shared, default=Refusal("refused: no sentence was given"))
     first = matches[0]
     if query.wants == "verdict":
-        is_clear = len({match.verdict for match in matches}) == 1
-        contrary = Refusal("refused: one sentence says yes and another no")
-        return Framed((first.premise.statement,), verdict=first.verdict) if is_clear else contrary
+        return _judged(matches)
     return Framed((first.premise.statement,)) if query.wants in ("reason", "manner") else _decided(matches)
+
+
+def _judged(matches: Sequence[Match]) -> Framed | Refusal:
+    """Return the verdict of the sentences without a condition, else those with one."""
+    settled = [match for match in matches if match.verdict != "depends"]
+    if not settled:
+        conditional = matches[:_CONDITIONS]
+        return Framed(tuple(match.premise.statement for match in conditional), verdict="depends", reason=CONDITIONAL)
+    if len({match.verdict for match in settled}) > 1:
+        return Refusal("refused: one sentence says yes and another no")
+    return Framed((settled[0].premise.statement,), verdict=settled[0].verdict)
 
 
 def _named(query: Query, discourse: Discourse) -> Framed | None:

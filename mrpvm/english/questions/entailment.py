@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query
@@ -60,13 +61,16 @@ LACKING = "refused: the closest sentence does not name"
 _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") | {BE}
 
 
+Verdict = Literal["yes", "no", "depends"]
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A statement that answers: with yes or no, with the values that fill the gap, or as a whole."""
+    """A statement that answers: with a verdict, with the values that fill the gap, or as a whole."""
 
     premise: Premise
     values: tuple[str, ...] = ()
-    verdict: bool | None = None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +130,21 @@ def _is_ahead(pair: Pair) -> bool:
     return is_of_now and not pair.question.modifiers and _AHEAD.search(pair.premise.statement.plain) is not None
 
 
-# Yes or no: the same clause means yes, its denial or its exception means no
+# Yes or no: the same clause means yes, its denial or its exception means no; it depends on a condition not asked about
 
 
-def _verdict(pair: Pair) -> bool | None:
+def _verdict(pair: Pair) -> Verdict | None:
+    holds = _holds(pair)
+    if holds is None:
+        return None
+    is_open = not (pair.query.conditions or _is_settled(pair)) or _is_restricted(pair.question, pair.clause)
+    return "depends" if is_open else "yes" if holds else "no"
+
+
+def _holds(pair: Pair) -> bool | None:
+    """Return whether the clause says what is asked (True) or its contrary (False), under whatever condition."""
     question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
-    if not (pair.query.conditions or _is_settled(pair)) or not pair.query.bare <= bare_adverbs(tokens):
+    if not pair.query.bare <= bare_adverbs(tokens):
         return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
         return None  # somebody who thinks of selling it has not sold it
@@ -155,10 +168,8 @@ def _verdict(pair: Pair) -> bool | None:
 
 def _is_settled(pair: Pair) -> bool:
     """Return whether a clause holds without a condition; "forbidden unless ..." counts as forbidden."""
-    if not pair.has_open_condition():
-        return True
-    forbids = pair.clause.is_negated and bool(pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION)
-    return forbids and all(other.link != "if" for other in pair.parsed.clauses)
+    forbids = pair.clause.is_negated and pair.clause.auxiliaries & pair.question.auxiliaries & _PERMISSION
+    return pair.open_conditions() <= ({"unless"} if forbids else set())
 
 
 def _is_uncertain(pair: Pair) -> bool:
@@ -175,14 +186,21 @@ def _is_uncertain(pair: Pair) -> bool:
 
 def _is_partial(question: Clause, clause: Clause) -> bool:
     """Return whether a clause holds only in part: "almost", "most guests", "not all"."""
-    partial = set(clause.adverbs) & lexicon.PARTIAL_ADVERBS - set(question.adverbs)
-    if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
-        partial = set()  # "may only be used in the room": they may be used in the room
+    partial = set(clause.adverbs) & lexicon.PARTIAL_ADVERBS - {"only", *question.adverbs}
     subject = clause.subject
     if partial or subject is None:
         return bool(partial)
     is_not_all = clause.is_negated and subject.determiner in ("all", "every")
     return is_not_all or subject.determiner in _PARTS or bool(subject.senses & _PART_SENSES)
+
+
+def _is_restricted(question: Clause, clause: Clause) -> bool:
+    """Return whether "only" restricts a clause to what the question does not name.
+
+    What "may only be used in the room" may be used in the room.
+    """
+    is_named = len(question.modifiers) == len(clause.modifiers) > 0
+    return "only" in clause.adverbs and "only" not in question.adverbs and not is_named
 
 
 def _is_of_one(pair: Pair) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mrpvm.english.context.discourse import ALTERING, Discourse, Premise, of_another
 from mrpvm.english.questions.asking import Query
@@ -32,6 +33,7 @@ _TRANSFERS = frozenset(("to", "from", "by"))
 """Prepositions before participants of an action: what is given to his sister is not given to him."""
 _PREFER, _ALLOW = sense("prefer"), sense("allow")
 _EQUAL = [frozenset(map(sense, group)) for group in lexicon.groups("equal_verbs")]
+_CONDITIONS = lexicon.word_class("once when whenever until after provided providing")
 _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _PERIODS = lexicon.classes("periods")
 
@@ -172,12 +174,18 @@ class Pair:
         is_of_now = question.auxiliaries & {"do", "does"} or (not question.auxiliaries and wanted == {"s"})
         return not (is_of_now and forms == {"past"})
 
-    def has_open_condition(self) -> bool:
-        """Return whether the clause holds only under a condition of its sentence."""
-        return any(
-            other.link in ("if", "unless") and (other.outer is self.clause or self.clause.outer is other.outer)
+    def open_conditions(self) -> set[str]:
+        """Return the words that open a condition of the clause which the question does not name."""
+        clause, tokens = self.clause, self.parsed.tokens
+        words = {
+            other.link
             for other in self.parsed.clauses
-        )
+            if other.link in ("if", "unless") and (other.outer is clause or clause.outer is other.outer)
+        }
+        if clause.auxiliaries & (lexicon.MODALS | _IS):  # a rule
+            words |= _CONDITIONS.intersection(tokens) - {word for word, _ in self.question.modifiers}
+            words |= {"long"} if ("long", "as") in pairwise(tokens) else set()
+        return words
 
     # Roles
 

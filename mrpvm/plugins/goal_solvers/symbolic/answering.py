@@ -10,7 +10,7 @@ from mrpvm.english.context.discourse import Discourse
 from mrpvm.english.context.updates import later_of
 from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.english.questions.answers import ANSWERED, Framed, answered_in_source, framed_answer, replied
-from mrpvm.english.questions.entailment import Refusal
+from mrpvm.english.questions.entailment import Refusal, Verdict
 from mrpvm.english.questions.requests import Request, request_of
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement, statements_of
@@ -24,6 +24,7 @@ from mrpvm.values import AnswerGroup, Evidence
 LATER = "a later message may have changed it"
 MAY_HAVE_CHANGED = f"refused: {LATER}"
 UNDECIDED = "refused: the cited sentences give different answers"
+_VERDICTS: dict[Verdict, str] = {"yes": "Yes", "no": "No", "depends": "It depends"}
 _SENTENCE_LIMIT = 2
 """The number of sentences in an answer, unless an explanation, a list or steps were asked for."""
 _PROCEDURE_CHARS = 400
@@ -174,19 +175,19 @@ class _Answerer:
             marked = [replace(item, text=f"Later: {item.text}") for item in shown[:1]]
             return self._told([*answer.statements, *marked, *shown[1:]], is_long=True, values=answer.values)
         if answer.verdict is not None:
-            return self._rendered_verdict(is_yes=answer.verdict, statement=answer.statements[0])
+            return self._rendered_verdict(answer.verdict, answer.statements)
         if "one_word" in self.forms and answer.values:
             return rendering.value_text(_last_word(answer.values[0]), answer.statements)
         return self._told(answer.statements, values=answer.values)
 
-    def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> rendering.Rendered:
-        word = "Yes" if is_yes else "No"
+    def _rendered_verdict(self, verdict: Verdict, statements: Sequence[Statement]) -> rendering.Rendered | None:
+        word = _VERDICTS[verdict]
         if "json" in self.forms:
-            return rendering.json_text(word, [statement])
+            return rendering.json_text(word, statements)
         if {"yes_no", "one_word"} & set(self.forms):
-            return rendering.value_text(word, [statement])
-        says_it = statement.text.startswith(f"{word},")
-        return rendering.sentences_text([statement], opening="" if says_it else f"{word}.")
+            return rendering.value_text(word, statements) if verdict != "depends" else None
+        says_it = statements[0].text.startswith(f"{word},")
+        return rendering.sentences_text(statements, opening="" if says_it else f"{word}.")
 
     def _told(
         self, statements: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
