@@ -58,6 +58,11 @@ def test_one_after_another_is_asked_the_same() -> None:
     assert after("And Ben?", "Where does Anna work?", "And Maria?") == "Where does Ben work?"
 
 
+@pytest.mark.parametrize("between", [("And Maria?",), ("And Maria?", "Yes"), ("The second one.", "And Maria?", "Ok")])
+def test_the_same_again_is_the_same_question(between: tuple[str, ...]) -> None:
+    assert after("And Maria?", "Where does Anna work?", *between) == "Where does Maria work?"
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -65,7 +70,6 @@ def test_one_after_another_is_asked_the_same() -> None:
         "And why?",
         "And where does Maria live?",
         "Maria works in Turin.",
-        "And Anna?",
         "Thanks",
     ],
 )

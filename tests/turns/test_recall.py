@@ -55,6 +55,15 @@ def test_a_follow_up_asked_twice_gets_one_answer(asked: Callable[..., TurnResult
     assert once.outcome.answer_text == again.outcome.answer_text
 
 
+def test_short_replies_between_change_no_follow_up(asked: Callable[..., TurnResult]) -> None:
+    once = asked("Where does the Birch chair stand?", "Who put it there?")
+    again = asked(
+        "Where does the Birch chair stand?", "Yes", "Who put it there?", "The second one", "Ok", "Who put it there?"
+    )
+    assert evidence(once) == evidence(again)
+    assert once.outcome.answer_text == again.outcome.answer_text
+
+
 @pytest.mark.parametrize(("enabled", "contexts"), [(True, ["the Trustee"]), (False, [None])])
 def test_without_rewriting_a_message_is_searched_as_it_is(
     asked: Callable[..., TurnResult], monkeypatch: pytest.MonkeyPatch, enabled: bool, contexts: list[str | None]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.questions.asking import Query, bare_question, query_of
 from mrpvm.english.questions.requests import request_of
 from mrpvm.english.sentences.parsing import read, tokens_of
@@ -30,11 +31,13 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
         history: the oldest first, without the message.
     """
     new, wanted = _new(message), _WANTED.match(collapse(message))
-    said = [item.content for item in history if item.role == "user"]
-    if not (new or wanted) or not said:
+    if not (new or wanted):
         return None
-    last = sentences(collapse(said[-1]))[-1:]
-    question = asked_again(said[-1], [item for item in history if item.role == "user"][:-1]) or "".join(last)
+    said = [item for item in history if item.role == "user" and not is_phatic(item.content)]
+    if not said:
+        return None
+    last = said[-1].content
+    question = asked_again(last, said[:-1]) or "".join(sentences(collapse(last))[-1:])
     query = query_of(question)
     if query is None:
         return None
@@ -124,8 +127,6 @@ def _with(question: str, query: Query, new: str) -> str | None:
     if old is None:
         return None
     end = max(part.end for part in old.members) + 1
-    if " ".join(tokens[old.start : end]) == new.lower():
-        return None
     return f"{' '.join([*surfaces[: old.start], new, *surfaces[end:]])}?"
 
 
