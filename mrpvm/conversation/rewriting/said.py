@@ -83,14 +83,19 @@ def spoken(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
 
 
 def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[HistoryMessage]:
-    """Return the history up to where the message was first said, if the newest exchanges only repeat it.
+    """Return the history without the newest exchanges if they only repeat the message or are small talk.
 
     A question asked twice then means the same both times.
     """
     questions = [place for place, item in enumerate(history) if item.role not in ("assistant", *_UNSPOKEN)]
-    while questions and is_same(history[questions[-1]].content, message):
+    while questions and _adds_nothing(message, *history[questions[-1] :]):
         history = history[: questions.pop()]
     return history
+
+
+def _adds_nothing(message: str, asked: HistoryMessage, *answers: HistoryMessage) -> bool:
+    is_small_talk = is_phatic(asked.content) and all(answers_nothing(answer.content) for answer in answers)
+    return is_small_talk or is_same(asked.content, message)
 
 
 def is_same(one: str, other: str) -> bool:
