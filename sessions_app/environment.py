@@ -197,7 +197,7 @@ class Environment:
         if value or required:
             return value or secrets.token_urlsafe(48)
         try:
-            return _kept_secret(directory / "secret_key")
+            return _ensure_secret(directory / "secret_key")
         except (OSError, ValueError):
             if _can_be_written_to(directory):  # else it has been refused already
                 expected = f"a directory whose file secret_key can be read and holds {SECRET_CHARS} or more characters"
@@ -223,7 +223,7 @@ def _can_be_written_to(directory: Path) -> bool:
     return directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)
 
 
-def _kept_secret(path: Path) -> str:
+def _ensure_secret(path: Path) -> str:
     """Return the file's secret, made on first use; two processes that start together agree on one.
 
     Raises:

@@ -45,7 +45,7 @@ def alone_at(work: str) -> AbstractContextManager[Hold | None]:
     Raises:
         OSError, DatabaseError: the lock cannot be tried.
     """
-    return _held(work, shared=False)
+    return _hold(work, shared=False)
 
 
 def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
@@ -53,7 +53,7 @@ def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
 
     Raises: as `alone_at`.
     """
-    return _held(work, shared=True)
+    return _hold(work, shared=True)
 
 
 def wait_for_turn(work: str) -> None:
@@ -89,12 +89,12 @@ def _holders(work: str) -> list[str]:
         return [name or "" for (name,) in cursor.fetchall()]
 
 
-def _held(work: str, *, shared: bool) -> AbstractContextManager[Hold | None]:
-    return (_held_by_database if connection.vendor == "postgresql" else _held_by_file)(work, shared)
+def _hold(work: str, *, shared: bool) -> AbstractContextManager[Hold | None]:
+    return (_hold_in_database if connection.vendor == "postgresql" else _hold_in_file)(work, shared)
 
 
 @contextmanager
-def _held_by_database(work: str, shared: bool) -> Iterator[Hold | None]:
+def _hold_in_database(work: str, shared: bool) -> Iterator[Hold | None]:
     hold = _HOLD.format("pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock")
     with closing(connection.copy()) as own:
         own.inc_thread_sharing()  # it may be looked at and closed by another thread
@@ -105,7 +105,7 @@ def _held_by_database(work: str, shared: bool) -> Iterator[Hold | None]:
 
 
 @contextmanager
-def _held_by_file(work: str, shared: bool) -> Iterator[Hold | None]:
+def _hold_in_file(work: str, shared: bool) -> Iterator[Hold | None]:
     with _path(work).open("a", encoding="ascii") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -56,7 +56,7 @@ class LocalModel:
         self._health_seconds = health_seconds
         self._closing = threading.Event()
         self._watch = threading.Thread(target=self._keep_serving, name="local-model", daemon=True)
-        self._process = self._started(port=0)
+        self._process = self._start(port=0)
 
     def wait(self, seconds: float = START_SECONDS) -> str:
         """Return the address once the model is loaded; from then on the process is started again when it fails.
@@ -77,7 +77,7 @@ class LocalModel:
         self._closing.set()
         self._end()
 
-    def _started(self, port: int) -> "subprocess.Popen[bytes]":
+    def _start(self, port: int) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [sys.executable, "-m", "mrpvm.llm.local_server"],
             stdin=subprocess.PIPE,
@@ -118,7 +118,7 @@ class LocalModel:
                 continue
             logger.warning("the local model does not answer and is started again")
             self._end()
-            self._process = self._started(port=urlsplit(self.url).port or 0)
+            self._process = self._start(port=urlsplit(self.url).port or 0)
             try:
                 self._address(START_SECONDS)
             except (LocalModelFailed, ValueError) as error:

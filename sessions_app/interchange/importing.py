@@ -69,7 +69,7 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
         turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence, asked_by=asking_name())
         turn.request_id = str(getattr(drawing.events[0].data, "request_id", turn.request_id))
     elif drawing.conversation and turn.session.session_id == _own_session(trace_id):
-        session = _moved(turn, conversation_session(project, _session_name(drawing, trace_id)))
+        session = _move(turn, conversation_session(project, _session_name(drawing, trace_id)))
     else:
         session = lock_session(turn.session_id)
         turn.session = session
@@ -104,7 +104,7 @@ def _own_session(trace_id: str) -> str:
     return f"{SESSION_START}trace-{trace_id}"
 
 
-def _moved(turn: ExplainabilityTurn, target: Session) -> Session:
+def _move(turn: ExplainabilityTurn, target: Session) -> Session:
     """Return the locked session of the conversation that a later batch has named, with the turn at its end."""
     left, session = turn.session, lock_session(target.pk)
     session.turn_sequence += 1

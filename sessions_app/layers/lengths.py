@@ -45,10 +45,10 @@ def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:
         for shift, pks in by_shift.items():
             for batch in batched(pks if shift else (), _LAYERS_A_QUERY, strict=False):
                 KnowledgeLayer.objects.filter(pk__in=batch).update(term_count=F("term_count") + shift)
-        level = _above([pk for pk, _ in level], layer.pk)
+        level = _lock_children([pk for pk, _ in level], layer.pk)
 
 
-def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
+def _lock_children(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
     """Return the children of these layers that see a layer, locked, each with its chain."""
     children: list[tuple[int, list[int]]] = []
     for batch in batched(layers, _LAYERS_A_QUERY, strict=False):

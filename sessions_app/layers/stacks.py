@@ -21,7 +21,7 @@ from sessions_app.layers.lifecycle import (
     relink_layer,
 )
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.staged import locked_staged, staged_on
+from sessions_app.layers.staged import lock_staged, staged_on
 from sessions_app.layers.units import hide_units, index_units, not_removed, remove_units, restack_above, restack_layer
 from sessions_app.models import ContextUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
@@ -134,7 +134,7 @@ def initial_layers(head: KnowledgeLayer, staged: int | None = None) -> tuple[Kno
     """
     below = draft = create_layer(KnowledgeLayer.Kind.DRAFT, head)
     if staged is not None:
-        below = _as_kind(staged_on(staged, draft), KnowledgeLayer.Kind.CONTEXT)
+        below = _set_kind(staged_on(staged, draft), KnowledgeLayer.Kind.CONTEXT)
     return draft, create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 
@@ -152,7 +152,7 @@ def put_on_head(session: Session, head: KnowledgeLayer, brought: int | None) -> 
     else:
         place_draft(session.draft, head)
     if brought is not None:
-        stack.insert(0, _as_kind(locked_staged(brought), KnowledgeLayer.Kind.CONTEXT))
+        stack.insert(0, _set_kind(lock_staged(brought), KnowledgeLayer.Kind.CONTEXT))
     _restack([session.draft, *stack])
     agree_with_units(session)
     give_up_layers(discarded, session)
@@ -170,13 +170,13 @@ def put_in_draft(session: Session, layer: KnowledgeLayer) -> None:
         layer.source_count = source_count  # its own source is counted already
         layer.save(update_fields=["source_count"])
         abandon(KnowledgeLayer.objects.filter(pk=draft.pk))
-    session.draft = _as_kind(layer, KnowledgeLayer.Kind.DRAFT)
+    session.draft = _set_kind(layer, KnowledgeLayer.Kind.DRAFT)
     _restack([layer, *stack])
 
 
 def put_under_journal(session: Session, layer: KnowledgeLayer) -> None:
     """Put a staged layer of units that were loaded into the locked session right under its journal."""
-    restack_layer(session.journal, _as_kind(layer, KnowledgeLayer.Kind.CONTEXT))
+    restack_layer(session.journal, _set_kind(layer, KnowledgeLayer.Kind.CONTEXT))
 
 
 def take_out_loads(session: Session, source_id: str) -> None:
@@ -233,7 +233,7 @@ def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
         hide_units(layer, LayerUnit.objects.filter(origin__in=earlier_sources(parent, source_id)))
 
 
-def _as_kind(layer: KnowledgeLayer, kind: KnowledgeLayer.Kind) -> KnowledgeLayer:
+def _set_kind(layer: KnowledgeLayer, kind: KnowledgeLayer.Kind) -> KnowledgeLayer:
     layer.kind = kind
     layer.save(update_fields=["kind"])
     return layer

@@ -68,7 +68,7 @@ def fill(
         watch(number * settings.MRPVM_UNITS_A_TRANSACTION)
         indexed_units = indexed(batch, entries)
         with transaction.atomic():
-            insert_indexed(locked_staged(layer.pk), indexed_units, origin)
+            insert_indexed(lock_staged(layer.pk), indexed_units, origin)
 
 
 @durable_later()
@@ -78,10 +78,10 @@ def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], w
     for batch in batched(list(pks), settings.MRPVM_UNITS_A_TRANSACTION, strict=False):
         watch(0)
         with transaction.atomic():
-            hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
+            hide_units(lock_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
 
 
-def locked_staged(layer_pk: int) -> KnowledgeLayer:
+def lock_staged(layer_pk: int) -> KnowledgeLayer:
     """Return the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
 
     Raises:
@@ -98,7 +98,7 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
 
 def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
     """Return the locked staged layer on top of `parent` as it now is, moved there if something came between."""
-    layer = locked_staged(layer_pk)
+    layer = lock_staged(layer_pk)
     if layer.ancestry != parent.chain:
         restack_layer(layer, parent)
     return layer

@@ -260,7 +260,7 @@ def delete_units(keys: Sequence[int]) -> None:
 
 def _set_aside(layer: KnowledgeLayer, keys: Sequence[int]) -> None:
     """Move units of an unsealed layer into a removed one, with what they are found by."""
-    removed = removed_layer(layer, len(keys))
+    removed = insert_removed_layer(layer, len(keys))
     hidings = HiddenUnit.objects.filter(unit_id__in=keys)
     hidings.exclude(change__in=HiddenUnit.GONE).delete()
     first = dict(hidings.order_by("-pk").values_list("unit_id", "pk"))  # of each unit, where several layers hide it
@@ -273,7 +273,7 @@ def _set_aside(layer: KnowledgeLayer, keys: Sequence[int]) -> None:
 
 def take_out_source(source: KnowledgeSource) -> None:
     """Remove the row of a source from its unsealed layer, which has lost its units already."""
-    source.layer = removed_layer(source.layer)
+    source.layer = insert_removed_layer(source.layer)
     source.save(update_fields=["layer"])
 
 
@@ -297,7 +297,7 @@ def _postings(
     )
 
 
-def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
+def insert_removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
     """Return a new layer for `unit_count` units taken out of an unsealed one; turns that saw them find them there."""
     removed = KnowledgeLayer(
         kind=KnowledgeLayer.Kind.REMOVED,
@@ -319,7 +319,7 @@ def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> in
     if layer.kind == KnowledgeLayer.Kind.STAGED:
         taken.delete()
     else:
-        taken.update(layer=removed_layer(layer))
+        taken.update(layer=insert_removed_layer(layer))
     return len(pks)
 
 

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from mrpvm.archives import DAMAGED_ARCHIVE
 from sessions_app.actions.upkeep.copies import copy_sqlite, database_file
-from sessions_app.management.files import owned_file, whole_file
+from sessions_app.management.files import open_owned_file, open_whole_file
 from sessions_app.queries.versions import is_known_migration, latest_migration
 
 _MANIFEST = "manifest.json"
@@ -55,7 +55,7 @@ def make_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
         BackupError: the file exists, or something cannot be read or written.
     """
     try:
-        with whole_file(file) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        with open_whole_file(file) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
             manifest = _write(archive, file.parent, with_secret_key=with_secret_key)
     except OSError as error:
         raise BackupError(f"{file} cannot be written: {error.strerror or error}.") from error
@@ -208,7 +208,7 @@ def _run_postgresql(program: str, *arguments: str) -> None:
     with TemporaryDirectory() as scratch:
         passwords = Path(scratch) / "passwords"
         password = str(parts["PASSWORD"] or "").replace("\\", "\\\\").replace(":", "\\:")
-        with owned_file(passwords) as file:
+        with open_owned_file(passwords) as file:
             file.write(f"*:*:*:*:{password}\n".encode())
         named = {"dbname": "NAME", "host": "HOST", "port": "PORT", "user": "USER"}
         address = {name: str(parts[key]) for name, key in named.items() if parts[key]} | {"passfile": str(passwords)}
@@ -245,5 +245,5 @@ def _extract(archive: zipfile.ZipFile, name: str, target: Path) -> None:
     if parts.is_absolute() or ".." in parts.parts:
         raise BackupError(f"The backup names a file outside of the data directory: {name}.")
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with archive.open(name) as source, owned_file(target) as file:
+    with archive.open(name) as source, open_owned_file(target) as file:
         shutil.copyfileobj(source, file, _CHUNK_BYTES)

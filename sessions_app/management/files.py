@@ -9,7 +9,7 @@ from typing import IO
 
 
 @contextmanager
-def owned_file(path: Path) -> Iterator[IO[bytes]]:
+def open_owned_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file that only its owner can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         yield file
@@ -18,7 +18,7 @@ def owned_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def open_whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Open such a file, which gets its name once it is whole.
 
     Raises:
@@ -28,7 +28,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise FileExistsError(errno.EEXIST, "it exists already; name another file", str(path))
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        with owned_file(unfinished) as file:
+        with open_owned_file(unfinished) as file:
             yield file
         unfinished.replace(path)
     finally:

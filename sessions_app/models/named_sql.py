@@ -103,16 +103,16 @@ def write_all(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     those that begin and end one. None of them sees what another has written.
     """
     if product() == "postgresql" and len(writes) > 1:
-        return _written_together(writes)
+        return _write_together(writes)
     if not writes:
         return []
     if connection.in_atomic_block or len(writes) == 1:
-        return _written_in_turn(writes)
+        return _write_in_turn(writes)
     with transaction.atomic():
-        return _written_in_turn(writes)
+        return _write_in_turn(writes)
 
 
-def _written_in_turn(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
+def _write_in_turn(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     results: list[Sequence[Sequence[Any]]] = []
     with open_cursor() as cursor:
         for write in writes:
@@ -122,7 +122,7 @@ def _written_in_turn(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     return results
 
 
-def _written_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
+def _write_together(writes: Sequence[Write]) -> list[Sequence[Sequence[Any]]]:
     from psycopg import RawCursor  # has numbered parameters; the usual cursor is slow with many parameters
 
     statement = _joined(tuple((write.statement, write.returning) for write in writes))

@@ -131,7 +131,7 @@ class TestSourcesOfABase:
         staged.fill(layer, units(8))
         KnowledgeLayer.objects.filter(kind=STAGED).update(worked_at=None)
         with pytest.raises(Conflict):
-            staged.locked_staged(layer.pk)
+            staged.lock_staged(layer.pk)
         assert staged.sweep_staged() == 1
         assert rows() == before
 

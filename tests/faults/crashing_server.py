@@ -46,7 +46,7 @@ def count_edges(edges: Edges) -> None:
     from sessions_app.models import named_sql
 
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
-    write_together = named_sql._written_together
+    write_together = named_sql._write_together
 
     def counting_enter(self: transaction.Atomic) -> None:
         if getattr(edges.of_thread, "in_turn", False):
@@ -71,7 +71,7 @@ def count_edges(edges: Edges) -> None:
             edges.pass_one()
         return written
 
-    named_sql._written_together = counting_write
+    named_sql._write_together = counting_write
     transaction.Atomic.__enter__ = counting_enter  # type: ignore[method-assign]
     transaction.Atomic.__exit__ = counting_leave  # type: ignore[method-assign]
 

@@ -142,7 +142,7 @@ def add_tests(suite: Suite, several: Sequence[TestFields], author: Author) -> li
     )
     last = locked.tests.aggregate(last=Max("position"))["last"] or 0
     return [
-        _saved(TestCase(suite=locked, position=place, created_by_name=author.name[:150]), fields)
+        _save(TestCase(suite=locked, position=place, created_by_name=author.name[:150]), fields)
         for place, fields in enumerate(several, start=last + 1)
     ]
 
@@ -154,12 +154,12 @@ def change_test(test: TestCase, fields: TestFields) -> TestCase:
     Raises:
         InvalidInput, Conflict: as for `add_test`.
     """
-    changed = _saved(TestCase.objects.select_for_update().get(pk=test.pk), fields)
+    changed = _save(TestCase.objects.select_for_update().get(pk=test.pk), fields)
     _record(AuditKind.TEST_CHANGED, changed.suite, test=changed.name)
     return changed
 
 
-def _saved(test: TestCase, fields: TestFields) -> TestCase:
+def _save(test: TestCase, fields: TestFields) -> TestCase:
     test.name = _name(fields.name, TEST_NAME_CHARS)
     if not fields.message.strip():
         raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
@@ -205,7 +205,7 @@ def begin_run(
 
     Effects: the suite's own session if it has none; experiment, run, and a trial and result for each test.
     """
-    session = _own_session(suite)
+    session = _ensure_session(suite)
     with transaction.atomic():
         experiment = begin_experiment(
             session,
@@ -225,7 +225,7 @@ def begin_run(
     return run
 
 
-def _own_session(suite: Suite) -> Session:
+def _ensure_session(suite: Suite) -> Session:
     if suite.session is not None and suite.session.deleted_at is None:
         return suite.session
     suite.session = create_session(suite.project, title=f"Tests: {suite.name}")

@@ -133,7 +133,7 @@ def _change_at_once(locked: Session, source: NewSource, *, replaces: bool) -> tu
         row.delete()
         own_count -= 1
     _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
-    return _finished(locked, before), row
+    return _finish(locked, before), row
 
 
 def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> None:
@@ -156,7 +156,7 @@ def _publish(
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
     _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
     put_in_draft(locked, layer)
-    return _finished(locked, before), row
+    return _finish(locked, before), row
 
 
 def _count_sources(
@@ -173,7 +173,7 @@ def _count_sources(
     check_base_size(layer)
 
 
-def _finished(session: Session, before: Mapping[QuotaKind, float]) -> Session:
+def _finish(session: Session, before: Mapping[QuotaKind, float]) -> Session:
     session.touch()
     session.save(update_fields=["draft", *Session.ACTIVITY_FIELDS])
     check_growth(session.project, before)

@@ -39,12 +39,12 @@ def insert_in_order(model: type[Model], rows: Iterable[Model]) -> list[Any]:
     for row in rows:
         batch.append(row)
         if len(batch) == _ROWS_AT_ONCE:
-            keys += _inserted(model, batch)
+            keys += _insert(model, batch)
             batch = []
-    return keys + _inserted(model, batch)
+    return keys + _insert(model, batch)
 
 
-def _inserted(model: type[Model], rows: Sequence[Model]) -> list[Any]:
+def _insert(model: type[Model], rows: Sequence[Model]) -> list[Any]:
     model._default_manager.bulk_create(rows)
     if issubclass(model, LayerUnit):
         _index(rows)

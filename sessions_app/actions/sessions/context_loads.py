@@ -113,7 +113,7 @@ def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeU
     )
     index_units(locked.journal, kept)
     _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
-    done = _finished(locked, material, kept, len(unknown) - len(kept))
+    done = _finish(locked, material, kept, len(unknown) - len(kept))
     check_growth(locked.project, before)
     return done
 
@@ -134,7 +134,7 @@ def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: in
     kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
     _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
     kept = [unit for unit in material.units if unit.id in kept_ids]
-    done = _finished(locked, material, kept, fresh_count - known_count - len(kept))
+    done = _finish(locked, material, kept, fresh_count - known_count - len(kept))
     check_growth(locked.project, before)
     return done
 
@@ -144,7 +144,7 @@ def _remove_replaced(locked: Session, material: Material) -> None:
         _remove_loaded(locked, material.source_id)
 
 
-def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit], dropped_count: int) -> ContextLoad:
+def _finish(locked: Session, material: Material, kept: Sequence[KnowledgeUnit], dropped_count: int) -> ContextLoad:
     replace_rejections(material.rejections, locked, material.source_id, material.name)
     locked.unit_count += len(kept)
     locked.touch()

@@ -48,7 +48,7 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
     One query if all of them are stored already, the usual case.
     """
     keys = [content_key(project_pk, content.content_hash) for _, content in contents]
-    known = _in_use_again(keys)
+    known = _use_again(keys)
     new = [
         FrozenContent(key=key, project_id=project_pk, kind=kind, content=asdict(content))
         for key, (kind, content) in zip(keys, contents, strict=True)
@@ -58,7 +58,7 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
     return keys
 
 
-def _in_use_again(keys: Sequence[str]) -> set[str]:
+def _use_again(keys: Sequence[str]) -> set[str]:
     """Return the keys that are stored, after clearing their marks for removal.
 
     If a sweep is removing a row, the update waits for it and does not find the row.

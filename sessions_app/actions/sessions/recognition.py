@@ -72,11 +72,11 @@ def resume_session(session: Session) -> RecognisedSession:
     """Return the session, or if it has expired the session that continues it, created if there is none."""
     latest = continuation(session)
     if latest.is_expired:
-        return RecognisedSession(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
+        return RecognisedSession(session=_restart(latest), how="restarted", warnings=(EXPIRED,))
     return RecognisedSession(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
 
 
-def _restarted(expired: Session) -> Session:
+def _restart(expired: Session) -> Session:
     """Return the session that continues an expired one; concurrent requests wait for the lock on its row."""
     with forking(expired, expired.message_sequence) as fork, transaction.atomic():
         Session.objects.select_for_update().get(pk=expired.pk)

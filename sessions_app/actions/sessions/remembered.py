@@ -23,7 +23,7 @@ class LockedMemory:
 
     def remember(self, content: str) -> MemoryRecord:
         """Store a text; if it is stored already, ignoring case, return that record and make it active again."""
-        row, is_new = self._kept(UserFact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
+        row, is_new = self._keep(UserFact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
         if not is_new and (row.status in (Status.CONFLICTED, Status.ARCHIVED) or row.is_expired):
             row.status, row.expires_at = Status.ACTIVE, None
             row.save(update_fields=["status", "expires_at"])
@@ -32,10 +32,10 @@ class LockedMemory:
 
     def keep(self, fact: UserFact) -> tuple[MemoryRecord, bool, int]:
         """Store a fact to be verified; others of its conflict group become conflicted."""
-        row, is_new = self._kept(fact, Source.INFERENCE)
+        row, is_new = self._keep(fact, Source.INFERENCE)
         return _record(row), is_new, self._displace(row) if is_new else 0
 
-    def _kept(self, fact: UserFact, source: str) -> tuple[RememberedText, bool]:
+    def _keep(self, fact: UserFact, source: str) -> tuple[RememberedText, bool]:
         row = self._session.remembered_texts.filter(
             content__iexact=fact.content, domain=fact.domain, namespace=fact.namespace
         ).first()

@@ -84,7 +84,7 @@ def _purge(session_pk: int) -> bool:
 @transaction.atomic
 def purge_batch(session_pk: int) -> bool:
     """Delete one batch of the session's many rows; return whether there were any."""
-    session = _deleted(session_pk)
+    session = _lock_deleted(session_pk)
     if session is None:
         return False
     first = list(session.turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
@@ -114,7 +114,7 @@ def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
 
 @transaction.atomic
 def _purge_rest(session_pk: int) -> bool:
-    session = _deleted(session_pk)
+    session = _lock_deleted(session_pk)
     if session is None:
         return False
     release = layers_of(session)
@@ -125,7 +125,7 @@ def _purge_rest(session_pk: int) -> bool:
     return True
 
 
-def _deleted(session_pk: int) -> Session | None:
+def _lock_deleted(session_pk: int) -> Session | None:
     return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
 
 

@@ -43,7 +43,7 @@ def retract_unit(session: Session, unit_id: str, actor: User | None = None) -> S
     """
     locked = lock_idle_session(session.pk)
     _take_out(locked, unit_id, _by("retracted", actor), _by("hidden from this session", actor))
-    return _finished(locked, unit_id, "retracted")
+    return _finish(locked, unit_id, "retracted")
 
 
 @transaction.atomic
@@ -68,7 +68,7 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
         raise _not_retracted(unit_id)
     else:
         _note(locked, unit_id, Step.COMMITTED, "kb", _by("shown again", actor))
-    done = _finished(locked, unit_id, "restored")
+    done = _finish(locked, unit_id, "restored")
     check_growth(locked.project, before)
     return done
 
@@ -94,7 +94,7 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
     said = _take_out(locked, unit_id, _by("corrected", actor), _by("corrected for this session", actor))
     _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”")
     notify_on_commit(added_event(locked, fresh, "committed-session", "correction"))
-    done = _finished(locked, unit_id, "corrected")
+    done = _finish(locked, unit_id, "corrected")
     check_growth(locked.project, before)
     return done
 
@@ -155,7 +155,7 @@ def _note(session: Session, unit_id: str, step: str, store: str, reason: str, te
     )
 
 
-def _finished(session: Session, unit_id: str, change: Literal["retracted", "restored", "corrected"]) -> Session:
+def _finish(session: Session, unit_id: str, change: Literal["retracted", "restored", "corrected"]) -> Session:
     session.touch()
     session.save(update_fields=["unit_count", *Session.ACTIVITY_FIELDS])
     events.append(session, ("units.changed", events.UnitChanged(unit_id=unit_id, change=change)))

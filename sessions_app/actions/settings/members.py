@@ -61,7 +61,7 @@ def join_project(secret: str, user: User) -> Membership:
     Raises:
         NotFound: INVITATION_NOT_FOUND, the link is unknown, used or expired.
     """
-    invitation = _used(secret, user.get_username())
+    invitation = _use(secret, user.get_username())
     member = Membership.objects.filter(project=invitation.project_id, user=user).first()
     if member is not None and Role(member.role).rank >= Role(invitation.role).rank:
         return member
@@ -88,12 +88,12 @@ def join_as_new_user(secret: str, name: str, password: str) -> User:
             user.save()
     except IntegrityError:
         raise InvalidInput("A user with that name is there already. Log in first, then open the link again.") from None
-    invitation = _used(secret, user.username)
+    invitation = _use(secret, user.username)
     set_member(invitation.project, user, invitation.role)
     return user
 
 
-def _used(secret: str, name: str) -> Invitation:
+def _use(secret: str, name: str) -> Invitation:
     now = timezone.now()
     valid = Invitation.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=now)
     invitation = valid.select_related("project").first()

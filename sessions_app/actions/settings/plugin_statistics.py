@@ -25,7 +25,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
     keys = {attempt.plugin for stages, _ in turns for attempt in attempts_of(stages)}
     if not keys:
         return
-    rows = _locked(project_pk, keys)
+    rows = _lock_or_create(project_pk, keys)
     seen = {key: experience for key, (_, experience) in rows.items()}
     for stages, failed in turns:
         seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
@@ -39,7 +39,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
         )
 
 
-def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
+def _lock_or_create(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
     """Lock the rows of these plugins in a fixed order, creating missing ones; return their keys and experience."""
     rows = _lock(project_pk, keys)
     missing = sorted(keys - rows.keys())

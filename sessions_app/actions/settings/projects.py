@@ -128,7 +128,7 @@ def set_member(project: Project, user: User, role: str) -> Membership:
         raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
     earlier = Membership.objects.select_for_update().filter(project=project, user=user).first()
     if earlier is None:
-        return _new_member(project, user, role)
+        return _create_member(project, user, role)
     if earlier.role != role:
         before, earlier.role = earlier.role, role
         earlier.save(update_fields=["role"])
@@ -138,7 +138,7 @@ def set_member(project: Project, user: User, role: str) -> Membership:
     return earlier
 
 
-def _new_member(project: Project, user: User, role: str) -> Membership:
+def _create_member(project: Project, user: User, role: str) -> Membership:
     membership = Membership.objects.create(project=project, user=user, role=role)
     record(AuditKind.MEMBER_ADDED, project.pk, f"member {user.get_username()}", role=role)
     return membership
@@ -162,7 +162,7 @@ def add_member(project: Project, name: str, role: str | None = None) -> Membersh
     if role is not None:
         return set_member(project, user, role)
     membership = Membership.objects.filter(project=project, user=user).first()
-    return membership or _new_member(project, user, Role.EDITOR)
+    return membership or _create_member(project, user, Role.EDITOR)
 
 
 def show_project(user: User, slug: str) -> Project:
@@ -199,7 +199,7 @@ def ensure_first_admin(project: Project) -> User:
     if admin is None:
         admin = User.objects.create_superuser("admin")
     if not Membership.objects.filter(project=project, user=admin).exists():
-        _new_member(project, admin, Role.ADMIN)
+        _create_member(project, admin, Role.ADMIN)
     return admin
 
 

@@ -23,7 +23,7 @@ def choose_retention(project: Project, chosen: Mapping[str, int | None]) -> Rete
         InvalidInput: an unknown kind, or a number of days that cannot be.
     """
     check_days(chosen)
-    locked = _locked(project)
+    locked = _lock(project)
     days = chosen_with(locked.days, chosen)
     before = {kind: days_kept(locked.days, kind) for kind in chosen}
     changed = {kind: {"from": before[kind], "to": days_kept(days, kind)} for kind in chosen}
@@ -52,7 +52,7 @@ def check_days(chosen: Mapping[str, int | None]) -> None:
 @transaction.atomic
 def stop_retention(project: Project) -> Retention:
     """Stop the removal until `start_retention`; a run stops after its present batch."""
-    locked = _locked(project)
+    locked = _lock(project)
     if not locked.is_stopped:
         locked.is_stopped = True
         locked.save(update_fields=["is_stopped"])
@@ -63,14 +63,14 @@ def stop_retention(project: Project) -> Retention:
 @transaction.atomic
 def start_retention(project: Project) -> Retention:
     """Ask the sweeper for a run, also where the last one was stopped or is over."""
-    locked = _locked(project)
+    locked = _lock(project)
     locked.is_stopped = False
     _begin_anew(locked)
     record(AuditKind.RETENTION_STARTED, project.pk, "retention")
     return locked
 
 
-def _locked(project: Project) -> Retention:
+def _lock(project: Project) -> Retention:
     Retention.objects.get_or_create(project=project)
     return Retention.objects.select_for_update().get(project=project)
 

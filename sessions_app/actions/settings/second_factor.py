@@ -41,7 +41,7 @@ def confirm_enrolment(user: User, code: str) -> list[str]:
         if device is not None and not seconds and _verified(device, code):
             device.confirmed = True
             device.save()
-            codes = _new_recovery_codes(user)
+            codes = _replace_recovery_codes(user)
             record_of_user(AuditKind.SECOND_FACTOR_ADDED, user)
     # Raised outside of the transaction, so that the count of wrong codes is stored.
     if not codes:
@@ -56,7 +56,7 @@ def check_code(user: User, code: str) -> None:
         InvalidInput: it is neither, was used already, or comes too soon after wrong codes.
     """
     with transaction.atomic():
-        device = _device_for(user, code)
+        device = _lock_device(user, code)
         seconds = _seconds_to_wait(device)
         is_right = device is not None and not seconds and _verified(device, code)
         if is_right and isinstance(device, StaticDevice):
@@ -82,7 +82,7 @@ def renew_recovery_codes(user: User, code: str) -> list[str]:
     check_code(user, code)
     with transaction.atomic():
         record_of_user(AuditKind.RECOVERY_CODES_RENEWED, user)
-        return _new_recovery_codes(user)
+        return _replace_recovery_codes(user)
 
 
 def remove_second_factor(user: User, code: str) -> None:
@@ -117,7 +117,7 @@ def reset_second_factor_of(name: str) -> bool:
     return reset_second_factor(user)
 
 
-def _device_for(user: User, code: str) -> TOTPDevice | StaticDevice | None:
+def _lock_device(user: User, code: str) -> TOTPDevice | StaticDevice | None:
     """Return the locked device to check the code with: the app if it has only digits, else the recovery codes."""
     model = TOTPDevice if _plain(code).isdigit() else StaticDevice
     return model.objects.select_for_update().filter(user=user, confirmed=True).first()
@@ -139,7 +139,7 @@ def _plain(code: str) -> str:
     return "".join(character for character in code.lower() if character.isalnum())[:16]
 
 
-def _new_recovery_codes(user: User) -> list[str]:
+def _replace_recovery_codes(user: User) -> list[str]:
     StaticDevice.objects.filter(user=user).delete()
     device = StaticDevice.objects.create(user=user, name="recovery codes")
     codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]

@@ -34,16 +34,16 @@ def record_failed_login(name: str, reason: str) -> None:
         record(AuditKind.LOGIN_FAILED, None, f"user {name}" if name else "", reason=reason)
 
 
-def _logged_in(user: User, **_: Any) -> None:
+def _record_login(user: User, **_: Any) -> None:
     record_of_user(AuditKind.LOGIN_SUCCEEDED, user)
 
 
-def _logged_out(user: User | None, **_: Any) -> None:
+def _record_logout(user: User | None, **_: Any) -> None:
     if user is not None:
         record_of_user(AuditKind.LOGOUT, user)
 
 
-def _login_failed(credentials: dict[str, Any], **_: Any) -> None:
+def _record_refused_login(credentials: dict[str, Any], **_: Any) -> None:
     if "remote_user" in credentials:
         record_failed_login(credentials["remote_user"], "the proxy may not log in this user")
     else:
@@ -59,7 +59,7 @@ def _about_to_save(instance: User, update_fields: Any = None, **_: Any) -> None:
         instance._stored = stored  # type: ignore[attr-defined]
 
 
-def _saved(instance: User, created: bool, **_: Any) -> None:
+def _record_change(instance: User, created: bool, **_: Any) -> None:
     if created:
         record_of_user(AuditKind.USER_CREATED, instance, is_superuser=instance.is_superuser)
         return
@@ -79,12 +79,12 @@ def _saved(instance: User, created: bool, **_: Any) -> None:
         withdraw_invitations_of(stored["username"])
 
 
-def _deleted(instance: User, **_: Any) -> None:
+def _record_deletion(instance: User, **_: Any) -> None:
     withdraw_invitations_of(instance.get_username())
     record(AuditKind.USER_DELETED, None, f"user {instance.get_username()}")
 
 
-def _rights_changed(instance: Any, action: str, pk_set: set[int] | None, model: type[Any], **_: Any) -> None:
+def _record_rights(instance: Any, action: str, pk_set: set[int] | None, model: type[Any], **_: Any) -> None:
     if action in ("post_add", "post_remove", "post_clear"):
         named = sorted(map(str, model.objects.filter(pk__in=pk_set or ())))[:50]
         facts = {"what": str(model._meta.verbose_name_plural), "how": action.removeprefix("post_"), "named": named}
@@ -96,11 +96,11 @@ def _rights_changed(instance: Any, action: str, pk_set: set[int] | None, model: 
 
 def watch_users() -> None:
     """Connect to Django's signals; calling this again changes nothing."""
-    user_logged_in.connect(_logged_in, dispatch_uid="audit-login")
-    user_logged_out.connect(_logged_out, dispatch_uid="audit-logout")
-    user_login_failed.connect(_login_failed, dispatch_uid="audit-failed-login")
+    user_logged_in.connect(_record_login, dispatch_uid="audit-login")
+    user_logged_out.connect(_record_logout, dispatch_uid="audit-logout")
+    user_login_failed.connect(_record_refused_login, dispatch_uid="audit-failed-login")
     pre_save.connect(_about_to_save, sender=User, dispatch_uid="audit-user-before")
-    post_save.connect(_saved, sender=User, dispatch_uid="audit-user")
-    post_delete.connect(_deleted, sender=User, dispatch_uid="audit-user-deleted")
+    post_save.connect(_record_change, sender=User, dispatch_uid="audit-user")
+    post_delete.connect(_record_deletion, sender=User, dispatch_uid="audit-user-deleted")
     for rights in (User.groups.through, User.user_permissions.through, Group.permissions.through):
-        m2m_changed.connect(_rights_changed, sender=rights, dispatch_uid=f"audit-{rights.__name__}")
+        m2m_changed.connect(_record_rights, sender=rights, dispatch_uid=f"audit-{rights.__name__}")

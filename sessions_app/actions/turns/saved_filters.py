@@ -23,7 +23,7 @@ def save_filter(project: Project, name: str, text: str, author: Author) -> Saved
     if SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
         raise Conflict(f"A project has at most {MOST_FILTERS} saved filters.")
     saved_filter = SavedFilter(project=project, created_by_name=author.name[:150])
-    return _stored(saved_filter, AuditKind.FILTER_SAVED, name, text)
+    return _store(saved_filter, AuditKind.FILTER_SAVED, name, text)
 
 
 def change_filter(saved: SavedFilter, *, name: str | None = None, text: str | None = None) -> SavedFilter:
@@ -33,10 +33,10 @@ def change_filter(saved: SavedFilter, *, name: str | None = None, text: str | No
         InvalidInput, Conflict: as for `save_filter`.
     """
     wanted = saved.name if name is None else name, saved.text if text is None else text
-    return _stored(saved, AuditKind.FILTER_CHANGED, *wanted)
+    return _store(saved, AuditKind.FILTER_CHANGED, *wanted)
 
 
-def _stored(saved: SavedFilter, kind: AuditKind, name: str, text: str) -> SavedFilter:
+def _store(saved: SavedFilter, kind: AuditKind, name: str, text: str) -> SavedFilter:
     saved.name, saved.text = " ".join(name.split()), _checked(text)
     if not saved.name or len(saved.name) > NAME_CHARS:
         raise InvalidInput(f"The name of a filter has 1 to {NAME_CHARS} characters.")

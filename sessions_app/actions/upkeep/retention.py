@@ -122,17 +122,17 @@ def _batches(run: Retention, kind: RetentionKind) -> Iterator[int]:
                 remove_traces_of(Experiment.objects.filter(pk__in=some))
             elif kind == RetentionKind.IMPORTED_TRACES:
                 drawn = ImportedSpan.objects.filter(turn__in=list(old.filter(pk__in=some)))
-                yield from _without_spans(run, drawn, is_counted=False)
+                yield from _remove_spans(run, drawn, is_counted=False)
             with pace.kept(), transaction.atomic():
                 going = list(old.filter(pk__in=some).values_list("pk", flat=True))
                 _remove(kind, run.project, going)
                 _note(run, kind, len(going))
             yield len(going)
     if kind == RetentionKind.IMPORTED_TRACES:
-        yield from _without_spans(run, undrawn_spans(run.project, before), is_counted=True)
+        yield from _remove_spans(run, undrawn_spans(run.project, before), is_counted=True)
 
 
-def _without_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
+def _remove_spans(run: Retention, spans: QuerySet[ImportedSpan], *, is_counted: bool) -> Iterator[int]:
     """Remove spans batch by batch; yield how many count as removed, 0 unless `is_counted`."""
     pace = Pace(ROWS_A_TRANSACTION, _FIRST_SPANS)
     while keys := deque(spans.order_by().values_list("pk", flat=True)[:_KEYS_A_QUERY]):

@@ -15,7 +15,7 @@ from sessions_app.api.openai.messages import SplitMessages
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.chat_sessions import SESSION_HEADER, named_or_new_session, resume, usable_id
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, find_or_begin_session, resume, usable_id
 from sessions_app.ingest.histories import read_history
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.running_turns import running_turns
@@ -114,7 +114,7 @@ def session_under(
 ) -> RecognisedSession:
     """Return the session of this id; a client's own name is made on its first use, with the messages before."""
     body = {"conversation_history": _messages(before)}
-    return resume(named_or_new_session(view.project, body, name, checked.call.remembered_choices, checked.call.base))
+    return resume(find_or_begin_session(view.project, body, name, checked.call.remembered_choices, checked.call.base))
 
 
 def _messages(said: Sequence[HistoryMessage]) -> list[dict[str, str]]:

@@ -24,7 +24,7 @@ _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHi
 """The names of an explicit history, the one that counts first."""
 
 
-def named_or_new_session(
+def find_or_begin_session(
     project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
@@ -69,12 +69,12 @@ def session_of_request(
     """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
 
     Raises:
-        whatever `continued_session` and `named_or_new_session` raise.
+        whatever `continue_session` and `find_or_begin_session` raise.
     """
     previous = usable_id(body.get("previous_response_id"))
     if previous is not None:
-        return continued_session(project, previous, body.get("session_id") or header_id)
-    found = named_or_new_session(project, body, header_id, choices, base)
+        return continue_session(project, previous, body.get("session_id") or header_id)
+    found = find_or_begin_session(project, body, header_id, choices, base)
     # The client cannot know that a session under its own name has expired.
     return resume(found) if found.session.is_client_named else found
 
@@ -85,7 +85,7 @@ def resume(found: RecognisedSession) -> RecognisedSession:
     return replace(resumed, warnings=(*found.warnings, *resumed.warnings))
 
 
-def continued_session(project: Project, previous: str, named: str | None) -> RecognisedSession:
+def continue_session(project: Project, previous: str, named: str | None) -> RecognisedSession:
     """Return the session that continues from an earlier answer: a fork unless that was the latest one.
 
     Args:

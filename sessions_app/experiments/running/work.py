@@ -119,7 +119,7 @@ def asked_turn(experiment: Experiment) -> RecordedTurn:
 def _run_trials(experiment: Experiment, watch: ExperimentWatch) -> None:
     recorded = asked_turn(experiment)
     for trial in experiment.trials.filter(status=Trial.Status.WAITING).order_by("position"):
-        with watch.place(), _refusing(trial):
+        with watch.place(), _store_refusal(trial):
             outcome = _run(recorded, from_wire(Changes, trial.changes), watch)
             store_trial(trial, recorded, outcome)
         watch.tried_count += 1
@@ -133,7 +133,7 @@ def _run(recorded: RecordedTurn, changes: Changes, watch: ExperimentWatch) -> Tr
 
 
 @contextmanager
-def _refusing(trial: Trial) -> Iterator[None]:
+def _store_refusal(trial: Trial) -> Iterator[None]:
     """Store as the trial's outcome why it cannot be run."""
     try:
         yield
@@ -147,7 +147,7 @@ def _refusing(trial: Trial) -> Iterator[None]:
 def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Mapping[str, int]:
     target = Target.of_record(experiment.suite_run.target)
     for result in waiting_results(experiment.suite_run):
-        with watch.place(), _refusing(result.trial):
+        with watch.place(), _store_refusal(result.trial):
             # Counts as an error until it has been run.
             result.outcome, result.failures = TestResult.Outcome.ERROR, []
             if result.test is None:
@@ -200,7 +200,7 @@ def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> DiagnosisR
     result = None if experiment.turn is None else _settled(experiment.turn, expected, watch)
     if result is None:
         search = CauseSearch(recorded, expected, bounds, watch.look, watch.place, watch.live_model)
-        result = _searched(experiment, search, watch)
+        result = _search(experiment, search, watch)
     return {**result, "duration_ms": round((time.monotonic() - started) * 1000)}
 
 
@@ -215,7 +215,7 @@ def _settled(turn: ExplainabilityTurn, expected: Expectation, watch: ExperimentW
     return {"result": "met"} if is_met and not is_only_quoted else None
 
 
-def _searched(experiment: Experiment, search: CauseSearch, watch: ExperimentWatch) -> DiagnosisFound:
+def _search(experiment: Experiment, search: CauseSearch, watch: ExperimentWatch) -> DiagnosisFound:
     """Run a search and return what it came to; a trial that proves something is stored at once, others at its end."""
     stored: dict[int, Trial] = {}
     try:

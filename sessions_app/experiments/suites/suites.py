@@ -122,7 +122,7 @@ def start_run(suite: Suite, target: Target, author: Author, *, wait_ms: int = 0)
         NotFound: SESSION_NOT_FOUND.
     """
     pool.refuse_if_full()
-    run = _begun(suite, target, author)
+    run = _begin(suite, target, author)
     wait([pool.start(run_experiment, run.experiment)], timeout=wait_ms / 1000)
     run.experiment.refresh_from_db()
     return run
@@ -134,7 +134,7 @@ def run_now(suite: Suite, target: Target, author: Author) -> SuiteRun:
     Raises:
         InvalidInput, NotFound: as for `start_run`.
     """
-    run = _begun(suite, target, author)
+    run = _begin(suite, target, author)
     run_experiment(run.experiment)
     run.experiment.refresh_from_db()
     return run
@@ -151,7 +151,7 @@ def start_base_tests(base: KnowledgeBase, target: Target, author: Author, *, wai
     """
     pool.refuse_if_full()
     target = replace(target, only_of=base.kb_id, state=_state(base, target))
-    runs = [_begun(suite, target, author) for suite in suites_using(base)]
+    runs = [_begin(suite, target, author) for suite in suites_using(base)]
     wait([pool.start(run_experiment, run.experiment) for run in runs], timeout=wait_ms / 1000)
     for run in runs:
         run.experiment.refresh_from_db()
@@ -165,7 +165,7 @@ def _state(base: KnowledgeBase, target: Target) -> str | None:
     return None if target.revision is None else state_of_revision(base, target.revision)
 
 
-def _begun(suite: Suite, target: Target, author: Author) -> SuiteRun:
+def _begin(suite: Suite, target: Target, author: Author) -> SuiteRun:
     check_changes(target.choices)
     if sum((target.base is not None, target.draft is not None, target.heads)) > 1:
         raise InvalidInput("A suite is run against one base, one draft, or the present states of its own bases.")

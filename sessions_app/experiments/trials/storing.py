@@ -34,11 +34,11 @@ def fill_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> T
 def store_trial(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> None:
     """Store a trial's outcome and trace."""
     fill_trial(trial, recorded, outcome).save()
-    trial.trace = _stored_trace(trial, recorded, outcome)
+    trial.trace = _store_trace(trial, recorded, outcome)
     trial.save(update_fields=["trace"])
 
 
-def _stored_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> ExplainabilityTurn:
+def _store_trace(trial: Trial, recorded: RecordedTurn, outcome: TrialOutcome) -> ExplainabilityTurn:
     origin, session = recorded.turn, recorded.turn.session
     turn = ExplainabilityTurn(
         session=session,

@@ -21,7 +21,7 @@ from sessions_app.exclusive import alone_at
 from sessions_app.layers.heads import lock_base
 from sessions_app.layers.lifecycle import outdated_layers, seal_layer
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.staged import locked_staged, staging
+from sessions_app.layers.staged import lock_staged, staging
 from sessions_app.layers.units import hide_units, indexed, insert_indexed, mark_stale
 from sessions_app.models import (
     HiddenUnit,
@@ -176,7 +176,7 @@ def _hide(layer: KnowledgeLayer, folded: Sequence[int], watch: Callable[[], obje
     for batch in batched(list(pks), settings.MRPVM_UNITS_A_TRANSACTION, strict=False):
         watch()
         with transaction.atomic():
-            hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
+            hide_units(lock_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
 
 
 def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, KnowledgeSource]:
@@ -191,7 +191,7 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
         copy.pk, copy.layer, copy.text_byte_count = None, layer, 0
         copy._state.adding = True
         with transaction.atomic():
-            locked_staged(layer.pk)
+            lock_staged(layer.pk)
             list(
                 KnowledgeSource.objects.select_for_update().only("pk").filter(pk=newest)
             )  # its artifacts may just come
@@ -227,7 +227,7 @@ def _copy_units(
         rows = LayerUnit.objects.select_related("origin").in_bulk(batch)
         ordered = [rows[pk] for pk in batch]
         with transaction.atomic():
-            staged = locked_staged(layer.pk)
+            staged = lock_staged(layer.pk)
             for source_id, group in groupby(ordered, lambda row: row.origin.source_id if row.origin else ""):
                 _copy(staged, list(group), sources.get(source_id), stale)
 
@@ -267,7 +267,7 @@ def _copy(
 @transaction.atomic
 def _publish(base: KnowledgeBase, layer_pk: int, head: KnowledgeLayer) -> None:
     """Point the base at the folded layer, if it still has the head that was folded."""
-    locked, layer = lock_base(base), locked_staged(layer_pk)
+    locked, layer = lock_base(base), lock_staged(layer_pk)
     if locked.head_id != head.pk:
         raise Conflict("The base has changed while it was being compacted.", code="KB_REVISION_CONFLICT")
     _refuse_replaced(head, layer)

@@ -78,7 +78,7 @@ def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], obj
     Effects: one row or two a term and one for some hundred units, in short transactions; memory for two numbers a unit
     and the postings of the most frequent term.
     """
-    packed = _begun(layer_pk, version)
+    packed = _begin(layer_pk, version)
     if packed is None:
         return False
     keys = _keys_in_order(layer_pk)
@@ -91,7 +91,7 @@ def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], obj
     return bool(PackedLayer.objects.filter(pk=packed.pk).update(unit_count=len(keys), is_complete=True))
 
 
-def _begun(layer_pk: int, version: str) -> PackedLayer | None:
+def _begin(layer_pk: int, version: str) -> PackedLayer | None:
     """Return a new, empty packing, replacing an abandoned one; None while another process is packing."""
     PackedLayer.objects.filter(
         layer_id=layer_pk, is_complete=False, worked_at__lt=timezone.now() - _GIVEN_UP_AFTER

@@ -12,7 +12,7 @@ from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import BundleManifest
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
-from sessions_app.management.files import whole_file
+from sessions_app.management.files import open_whole_file
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         try:
             if what == "export":
                 session = sessions.session(project_named(options["project"]), options["session"])
-                with whole_file(file) as target:
+                with open_whole_file(file) as target:
                     manifest = write_bundle(session, target)
                 self._tell(file, manifest)
                 record_export(session, "bundle")

@@ -62,7 +62,7 @@ class Command(BaseCommand):
         try:
             project = project_named(options["project"])
             tried = _turn(project, options["session"], options["turn"])
-            experiment = _ended(what, project, tried, options)
+            experiment = _await_end(what, project, tried, options)
         except MRPError as error:
             raise CommandError(error.message) from None
         if experiment.status != Experiment.Status.FINISHED:
@@ -123,7 +123,7 @@ def _turn(project: Project, session_id: str, name: str) -> ExplainabilityTurn:
     return turn(project, session_id, numbered.request_id if numbered else name)
 
 
-def _ended(what: str, project: Project, tried: ExplainabilityTurn, options: dict[str, Any]) -> Experiment:
+def _await_end(what: str, project: Project, tried: ExplainabilityTurn, options: dict[str, Any]) -> Experiment:
     if what == "try":
         return start_trials(tried.session, tried, [_changes(options)], _AUTHOR, wait_ms=_WAIT_MS)
     expected = Expectation(should_contain=options["should_contain"], should_not_contain=options["should_not_contain"])

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         named_ids = {name: options[name] for name in _IDS if options.get(name)}
         try:
             project = project_named(options["project"])
-            act = self._ended(start_plan(project, Subject(kind=kind, **named_ids), Author(name="command line")))
+            act = self._await_end(start_plan(project, Subject(kind=kind, **named_ids), Author(name="command line")))
             if act.status != Forgetting.Status.PLANNED:
                 raise CommandError(act.error["message"] if act.error else "The plan was stopped.")
             self._tell(act)
@@ -69,7 +69,7 @@ class Command(BaseCommand):
             try:
                 if confirm is None:
                     confirm = input(f"Nothing brings it back. Type “{name_of(act)}” to forget it: ")
-                act = self._ended(start_removal(act, confirm))
+                act = self._await_end(start_removal(act, confirm))
             except (EOFError, KeyboardInterrupt):
                 cancel_act(act)
                 message = f"Nothing was forgotten. Type the name, or add --confirm “{name_of(act)}”."
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         if act.status != Forgetting.Status.FINISHED:
             raise CommandError(f"Forgetting ended as {act.status}.", returncode=1)
 
-    def _ended(self, act: Forgetting) -> Forgetting:
+    def _await_end(self, act: Forgetting) -> Forgetting:
         """Return the act when its work has ended; print progress meanwhile, and stop the act on an interruption."""
         told_at = time.monotonic()
         try:

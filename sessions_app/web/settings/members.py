@@ -106,13 +106,13 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
             if not is_allowed(f"join:{network_of(request.META.get('REMOTE_ADDR', ''))}", JOINS_A_MINUTE):
                 context["error"], status = "Too many attempts. Try again in a minute.", 429
             else:
-                return _joined(request, secret, invitation.project.slug, str(context["name"]))
+                return _join(request, secret, invitation.project.slug, str(context["name"]))
         except MRPError as refused:
             context["error"], status = refused.message, 400
     return render(request, "settings/invitation.html", context, status=status)
 
 
-def _joined(request: HttpRequest, secret: str, slug: str, name: str) -> HttpResponse:
+def _join(request: HttpRequest, secret: str, slug: str, name: str) -> HttpResponse:
     if isinstance(request.user, User):
         join_project(secret, request.user)
         user = request.user

@@ -310,10 +310,10 @@ class Removal:
         Message.objects.filter(pk__in=self._answers).update(content=MASK, payload=None)
         for batch in batched(sorted(self._told | self._touched), _ROWS_A_TRANSACTION, strict=False):
             with transaction.atomic():
-                self._blank(batch)
+                self._blank_batch(batch)
             self._watch("emptying turns", len(batch))
 
-    def _blank(self, turns: Sequence[int]) -> None:
+    def _blank_batch(self, turns: Sequence[int]) -> None:
         rows = ExplainabilityTurn.with_trials.filter(pk__in=turns)
         TurnEvents.objects.filter(turn__in=turns).update(payloads=b"")
         rows.update(view=None)

@@ -32,7 +32,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     if request.method == "POST":
         fields = {name: request.POST.get(name, "").strip() for name in _FIELDS}
         try:
-            alert = _made(member, fields)
+            alert = _create(member, fields)
             fields = dict(_FIELDS)
         except MRPError as refused:
             error = refused.message
@@ -51,7 +51,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     return page(request, "turns/alerts.html", member, context, section="turns", status=400 if error else 200)
 
 
-def _made(member: Member, fields: dict[str, str]) -> Alert:
+def _create(member: Member, fields: dict[str, str]) -> Alert:
     window, least = whole_number(fields["window"]), whole_number(fields["least"])
     if window is None or least is None:
         raise InvalidInput("Window and least number of turns are whole numbers.")
