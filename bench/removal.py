@@ -19,7 +19,7 @@ from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.actions.settings.retention import choose_retention
 from sessions_app.actions.upkeep import retention as work
 from sessions_app.models import ExplainabilityTurn, Project, RetentionKind, Session
-from sessions_app.queries.settings.retention import preview
+from sessions_app.queries.settings.retention import removal_preview
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
@@ -40,7 +40,7 @@ def report(turn_count: int) -> Iterator[str]:
     _fill(project, turn_count)
     yield f"{'s to make the rows':44}{time.perf_counter() - began:10.0f}"
     began = time.perf_counter()
-    preview(project, dict.fromkeys(KINDS, 1))
+    removal_preview(project, dict.fromkeys(KINDS, 1))
     yield f"{'ms for a preview of all kinds':44}{(time.perf_counter() - began) * 1000:10.0f}"
     yield f"\n{'ms of a transaction':44}{'count':>10}{'p50':>10}{'longest':>10}"
     for kind in KINDS:

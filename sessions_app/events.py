@@ -201,7 +201,7 @@ def use_server_loop(loop: asyncio.AbstractEventLoop) -> None:
     _server_loop = loop
 
 
-def group_of(session_pk: int) -> str:
+def channel_group_of(session_pk: int) -> str:
     """Return the channel group of a session."""
     return f"session.{session_pk}"
 
@@ -260,7 +260,7 @@ def event_writes(session: Session, news: Sequence[News]) -> list[Write]:
 _COLUMNS = ("session_id", "sequence", "kind", "payload", "created_at")
 
 
-def message_of(event: SessionEvent) -> EventMessage:
+def browser_message_of(event: SessionEvent) -> EventMessage:
     """Return the event as browsers get it."""
     return {
         "sequence": event.sequence,
@@ -320,7 +320,7 @@ def announce_revision(base: KnowledgeBase) -> None:
 
 def send(session_pk: int, message: EventMessage) -> None:
     """Send to the session's group; if the layer is away, only live updates are lost."""
-    _send(group_of(session_pk), message)
+    _send(channel_group_of(session_pk), message)
 
 
 def _send(group: str, message: EventMessage) -> None:

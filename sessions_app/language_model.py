@@ -8,10 +8,10 @@ from django.conf import settings
 
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
-from mrpvm.llm.chain import Chain
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.local_model import NAME, LocalModel
 from mrpvm.llm.port import ModelSource, Sampling
+from mrpvm.llm.provider_thread import ProviderThread
 from mrpvm.llm.roles import ModelConfig, model_config_of
 
 NO_MODEL = "No language model is configured."
@@ -77,7 +77,7 @@ def _endpoint(config: EndpointConfig) -> Endpoint:
 def model_source(
     config: Mapping[str, Any] | None = None,
     sampling: Sampling | None = None,
-    chain: Chain | None = None,
+    provider_thread: ProviderThread | None = None,
     wish: str | None = None,
 ) -> ModelSource:
     """Return the models under one snapshot of the roles.
@@ -85,14 +85,14 @@ def model_source(
     Args:
         config: the stored table; the shipped defaults when None or empty.
         sampling: what a request asks of the model that writes its answer.
-        chain: the turn's place in the provider's thread.
+        provider_thread: the turn's place in the provider's thread.
         wish: the model of the request or session, for calls whose plugin is not told of it.
     """
     provider = endpoint()
     if provider is None:
         return AbsentModel()
     roles = model_config_of(config) if config else ModelConfig()
-    return ConfiguredModel(provider, roles, sampling or Sampling(), chain, wish)
+    return ConfiguredModel(provider, roles, sampling or Sampling(), provider_thread, wish)
 
 
 def model_names() -> tuple[str, ...]:

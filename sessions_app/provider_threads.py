@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.core.cache import cache
 
-from mrpvm.llm.chain import FOLLOWED, Chain, stand_in
+from mrpvm.llm.provider_thread import FOLLOWED, ProviderThread, stand_in
 from sessions_app.models import ExplainabilityTurn, Session
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 LIVES_SECONDS = 3_600
 CHAIN_BROKEN = "chain_broken"
 """A warning: the provider did not know the response that a request followed."""
-_GENERATION = "chain-generation"
+_GENERATION = "provider-thread-generation"
 
 
 class ThreadPlace(NamedTuple):
@@ -35,41 +35,41 @@ class ThreadPlace(NamedTuple):
 _NO_PLACE = ThreadPlace()
 
 
-def chain_of(session: Session) -> Chain | None:
+def provider_thread_of(session: Session) -> ProviderThread | None:
     """Return the session's place in the provider's thread; None where there is none.
 
     There is none while answers are cached: a request that names a response never equals an earlier one.
     """
-    return Chain(previous_id=_place(session.pk).next_id) if _chains() else None
+    return ProviderThread(previous_id=_place(session.pk).next_id) if _follows_threads() else None
 
 
 def next_followed_id(session: Session) -> str | None:
     """Return the provider's response that the session's next request follows, None where that begins a thread."""
-    return _place(session.pk).next_id if _chains() else None
+    return _place(session.pk).next_id if _follows_threads() else None
 
 
 def as_sent(session_pk: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the body of the latest turn's request with the id that it named, while that is known."""
-    if not body.get(FOLLOWED) or not _chains():
+    if not body.get(FOLLOWED) or not _follows_threads():
         return body
     known = {stand_in(response_id): response_id for response_id in _place(session_pk) if response_id}
     return {**body, FOLLOWED: known.get(body[FOLLOWED], body[FOLLOWED])}
 
 
-def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
+def keep_provider_thread(turn: ExplainabilityTurn, provider_thread: ProviderThread | None) -> None:
     """Keep the response that the next turn follows; only a turn that was stored moves the thread on."""
-    if chain is None:
+    if provider_thread is None:
         return
     try:
-        followed_id = chain.lost_id or chain.previous_id
-        cache.set(_key(turn.session_id), (cache.get(_GENERATION), followed_id, chain.next_id), LIVES_SECONDS)
+        followed_id = provider_thread.lost_id or provider_thread.previous_id
+        cache.set(_key(turn.session_id), (cache.get(_GENERATION), followed_id, provider_thread.next_id), LIVES_SECONDS)
     except Exception:
         logger.warning("the provider's thread of turn %s could not be kept", turn.request_id, exc_info=True)
 
 
-def drop_chain(session: Session) -> None:
+def drop_provider_thread(session: Session) -> None:
     """Start the session's thread anew, as after a reconnection."""
-    if not _chains():
+    if not _follows_threads():
         return
     try:
         cache.delete(_key(session.pk))
@@ -88,19 +88,19 @@ def _place(session_pk: int) -> ThreadPlace:
     return ThreadPlace(*ids) if generation == cached.get(_GENERATION) else _NO_PLACE
 
 
-def forget_chains() -> None:
+def forget_provider_threads() -> None:
     """Start every session's thread anew, as a new process does."""
     cache.set(_GENERATION, secrets.token_hex(8), None)
 
 
 @once
 def _begin_with_process() -> None:
-    forget_chains()
+    forget_provider_threads()
 
 
-def _chains() -> bool:
+def _follows_threads() -> bool:
     return settings.MRPVM_LLM_API == "responses" and settings.MRPVM_LLM_CHAIN and not settings.MRPVM_LLM_CACHE
 
 
 def _key(session_pk: int) -> str:
-    return f"chain:{session_pk}"
+    return f"provider-thread:{session_pk}"

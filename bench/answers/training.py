@@ -191,7 +191,7 @@ def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool)
     from bench.answers.asking import WatchedMachine
     from bench.answers.collections import read_articles, sampled
     from bench.answers.judging import holds
-    from mrpvm.plugins.goal_solvers.symbolic.quoting import SCORER, candidates_of, may_be_stated
+    from mrpvm.plugins.goal_solvers.symbolic.quoting import SCORER, may_be_stated, quotable_sentences
 
     examples = []
     with WatchedMachine(embeds=embeds) as machine:
@@ -207,7 +207,7 @@ def examples_of(directory: Path, sample: int, weights: Weights, *, embeds: bool)
                         for evidence in request.evidence
                         for entry in evidence.entries
                     }
-                    candidates = candidates_of(question.text, tuple(entries.values()))
+                    candidates = quotable_sentences(question.text, tuple(entries.values()))
                     passages = tuple(item.passage for item in candidates)
                     is_grammar = any(not group.reason.startswith(SCORER) for group in reply.groups)
                     examples.append(

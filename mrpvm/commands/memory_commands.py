@@ -10,8 +10,8 @@ from mrpvm.commands.remembered import (
     DOMAINS,
     TASK,
     USER_PROFILE,
-    facts_in,
     names_secret,
+    user_facts_in,
 )
 from mrpvm.commands.result import CommandOutcome, error, invalid_args, ok
 from mrpvm.preview import counted
@@ -146,7 +146,7 @@ def _consolidate(arguments: _Arguments, ports: Ports) -> CommandOutcome:
     """Store the facts in the user's newest messages; only this command does."""
     if arguments.words:
         raise _BadFlags("/memory long consolidate does not accept arguments.")
-    facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
+    facts = user_facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
     if "--dry-run" in arguments.switches:
         lines = [f"- {fact.content} [{fact.namespace or fact.domain}]" for fact in facts]
         data = {"found": len(facts), "saved": 0, "conflicted": 0, "dry_run": True}

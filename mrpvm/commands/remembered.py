@@ -89,7 +89,7 @@ _TASK = re.compile(rf"^task\s(?P<subject>[\w.-]{{1,60}})\s?:\s?{_VALUE}", re.IGN
 _BLANKS = re.compile(r"\s+")
 
 
-def facts_in(messages: Sequence[str]) -> tuple[UserFact, ...]:
+def user_facts_in(messages: Sequence[str]) -> tuple[UserFact, ...]:
     """Return what the messages state by the four rules, in the order in which it was said.
 
     Of one conflict group the last one counts; what names credentials is left out.

@@ -19,7 +19,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s{0,2}|^[\"'(]\s{0,2})$")
 _NO_NAME = frozenset(word.capitalize() for word in STOP_WORDS | listed("opening_words"))
 
 
-def facts_in(text: str) -> list[str]:
+def details_in(text: str) -> list[str]:
     """Return the facts in the order in which they come, each once.
 
     A capital letter at the beginning of a sentence makes a name only where more than one word has one, or where it is

@@ -40,7 +40,7 @@ from mrpvm.conversation.summary import (
     through_within,
 )
 from mrpvm.conversation.system_prompt import Instruction, KeptTexts, client_prompt, instructions, system_prompt
-from mrpvm.conversation.window import Window, beside_summary, cost_of, cut_window, without_current
+from mrpvm.conversation.window import Window, beside_summary, counted_chars, cut_window, without_current
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage, Limits, Recall, Selection, SessionState, TurnRequest
 
 logger = logging.getLogger(__name__)
@@ -253,7 +253,7 @@ def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary
     summary, flags = state.summary, state.asked.flags
     through = due_through(state.last_place, summary.through, 2 * flags.verbatim_max_turns)
     verbatim = [item for item in reversed(state.messages) if item.sequence > through]
-    room = _verbatim_chars(state.asked) - sum(map(cost_of, state.asked.added))
+    room = _verbatim_chars(state.asked) - sum(map(counted_chars, state.asked.added))
     through = through_within(verbatim, through, max(0, room))
     if through <= summary.through:
         return summary, ()

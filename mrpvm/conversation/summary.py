@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
-from mrpvm.conversation.facts import facts_in
+from mrpvm.conversation.facts import details_in
 from mrpvm.conversation.window import NEWEST_MESSAGES, OVERHEAD_CHARS, kept_chars
 from mrpvm.english.words.lexicon import STOP_WORDS, listed
 from mrpvm.english.words.text import QUESTION_MARKS, stem
@@ -160,7 +160,7 @@ def extend_by_model(summary: Summary, messages: Sequence[PlacedMessage], reply: 
     if not text:
         return by_rules
     known = " ".join([*filter(None, [summary.text]), *(item.content for item in messages)])
-    missing = [fact for fact in facts_in(known) if fact not in text]
+    missing = [fact for fact in details_in(known) if fact not in text]
     kept = _fitting(missing, max_chars // 2)
     tail = f" Also: {', '.join(kept)}." if kept else ""
     whole = _cut(text, max_chars - len(tail)) + tail
@@ -247,7 +247,7 @@ def _weights(sentence: str) -> Mapping[str, float]:
     """Return what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
     factor = _QUESTION_WEIGHT if sentence.endswith(QUESTION_MARKS) else 1.0
     weights = dict.fromkeys(_stems(sentence), factor)
-    for fact in facts_in(sentence):
+    for fact in details_in(sentence):
         words = _stems(fact)
         weights |= dict.fromkeys(words, _FACT_WEIGHT * factor)
         if len(words) > 1:

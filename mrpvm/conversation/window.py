@@ -33,7 +33,7 @@ class Window:
     note: str = ""
 
 
-def cost_of(message: HistoryMessage) -> int:
+def counted_chars(message: HistoryMessage) -> int:
     """Return what a message counts towards the cap of characters."""
     return len(message.role) + len(message.content) + OVERHEAD_CHARS
 
@@ -48,7 +48,7 @@ def cut_window(newest_first: Iterable[HistoryMessage], total_count: int, max_mes
     kept: list[HistoryMessage] = []
     chars, rule = 0, None
     for message in newest_first:
-        chars += cost_of(message)
+        chars += counted_chars(message)
         if kept and len(kept) >= max_messages:
             rule = "messages"
         elif kept and chars > max_chars:
@@ -81,7 +81,7 @@ def beside_summary(
             kept_free = sum(min(len(item.content), FEWEST_CHARS) + _overhead(item) for item in rest)
             limit = min(limit, max(FEWEST_CHARS, room - _overhead(message) - kept_free))
         shown.append(_in_part(message, limit))
-        room -= cost_of(shown[-1])
+        room -= counted_chars(shown[-1])
     window = cut_window(shown, total_count, max_messages, max_chars)
     whole = list(newest_first[: len(window.messages)])[::-1]
     cut_count = sum(one is not other for one, other in zip(whole, window.messages, strict=True))

@@ -14,7 +14,14 @@ from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
 from mrpvm.kernel.children import FrameResult
 from mrpvm.kernel.comparison import closure_of, compare, select
-from mrpvm.kernel.deliberation import POLICIES, AnswerCandidate, Deliberation, criteria_of, family_of, strength_of
+from mrpvm.kernel.deliberation import (
+    POLICIES,
+    AnswerCandidate,
+    Deliberation,
+    branch_signature,
+    criteria_of,
+    strength_of,
+)
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.records import (
     comparison_state,
@@ -166,7 +173,7 @@ def _over_view(run: TurnRun, frame: Frame, search: FrameSearch, view: EvidenceVi
     slot = frame.next_slot()
     for number, solver_id in enumerate(planned.plan.goal_solver_order, start=1):
         descriptor = run.registry.goal_solver(solver_id).descriptor
-        family = family_of(frame, view, descriptor)
+        family = branch_signature(frame, view, descriptor)
         if search.memory.forbids(solver_id, view.hash):
             continue
         if not search.state.wants(family=family, llm_calls=descriptor.max_llm_calls):

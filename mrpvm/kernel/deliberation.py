@@ -71,7 +71,7 @@ class AnswerCandidate:
         return self.answer.groups[0].answer_markdown[:80] if self.answer.groups else ""
 
 
-def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
+def branch_signature(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
     """Return the structural signature of a branch; branches with equal signatures count as one alternative."""
     first = frame.seeds[0] if frame.seeds else None
     roles = Counter(entry.unit.role for item in view.evidence for entry in item.entries)

@@ -37,7 +37,7 @@ def _opens_with_act(first: str, act: str) -> bool:
     return first in forms
 
 
-def target_of(text: str, act: str) -> str:
+def intent_target(text: str, act: str) -> str:
     """Return what the intent is about: final marks and an opening verb of its own act removed."""
     bare = text.strip().rstrip(".?! \t")
     head, _, rest = bare.partition(" ")
@@ -57,7 +57,7 @@ def decompose(intent: Intent) -> DecomposedIntent:
         group_number=intent.group_number,
         act=intent.act,
         intent=intent.target,
-        target=target_of(intent.target, intent.act),
+        target=intent_target(intent.target, intent.act),
         criteria=_parts(intent.criterion),
         evidence=_parts(intent.evidence),
         explicit_context=intent.context,

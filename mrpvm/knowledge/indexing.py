@@ -64,11 +64,11 @@ def searched_words(unit: object) -> str:
         unit: anything that has a unit's texts under their names.
     """
     texts = (getattr(unit, name) for name in _SEARCHED)
-    words = [word for text in texts for word in (*(words_of(text) if text else ()), "")]
+    words = [word for text in texts for word in (*(index_words_of(text) if text else ()), "")]
     return " ".join(words[:WORDS_A_UNIT])
 
 
-def words_of(text: str) -> list[str]:
+def index_words_of(text: str) -> list[str]:
     """Return the words of a text, case-folded and with the variants of a letter made one.
 
     In scripts without spaces each character is a word; a search there is for a phrase of characters.
@@ -128,7 +128,7 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
     return weighted
 
 
-def fields_of(unit: KnowledgeUnit, wanted: Collection[str]) -> dict[str, tuple[str, ...]]:
+def matched_fields(unit: KnowledgeUnit, wanted: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each of the terms, the fields of a unit of evidence that it is found by, in the order of their
     weight.
 

@@ -54,7 +54,7 @@ def quote(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
-def place_of(argument: Argument) -> Location:
+def argument_place(argument: Argument) -> Location:
     """Return where an argument starts."""
     return Location(argument.line, argument.column)
 
@@ -66,7 +66,7 @@ def alternatives(values: Sequence[str]) -> str:
 
 def refuse(argument: Argument, expected: str, code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND) -> Fault:
     """Return the fault of an argument that is not what its place asks for."""
-    return Fault(code, f"{_shown(argument)} cannot stand here; expected {expected}", place_of(argument))
+    return Fault(code, f"{_shown(argument)} cannot stand here; expected {expected}", argument_place(argument))
 
 
 def _shown(argument: Argument) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mrpvm.lang.arguments import Fault, Value, place_of
+from mrpvm.lang.arguments import Fault, Value, argument_place
 from mrpvm.lang.checked import CheckedStatement
 from mrpvm.lang.diagnostics import DiagnosticCode, shown
 from mrpvm.lang.schema import NEEDED_OBJECT, OBJECTS, TRIPLE, DocumentKind, ObjectKind
@@ -138,7 +138,7 @@ def _unit_faults(item: _ObjectFacts) -> Iterator[StatementFault]:
 
 
 def _at_field(item: CheckedStatement, code: DiagnosticCode, message: str) -> StatementFault:
-    place = place_of(item.statement.arguments[1])
+    place = argument_place(item.statement.arguments[1])
     return item.statement, Fault(code, message, place, str(item.values[1]))
 
 
@@ -154,7 +154,7 @@ def _repeated_unit_ids(facts: Mapping[str, _ObjectFacts], reported: set[str]) ->
             reported.add(object_id)
             name = shown(str(ku_id))
             message = f"the unit id {name} is already used in line {line}; expected an id of its own for every unit"
-            place = place_of(statement.arguments[1])
+            place = argument_place(statement.arguments[1])
             yield statement, Fault(DiagnosticCode.DUPLICATE_STATEMENT_ID, message, place, "kuId")
 
 
@@ -178,6 +178,9 @@ def _cycles(
             elif step[0] in path and current not in reported:
                 reported.update(path)
                 message = f"${current} would be {what}; expected no cycle"
-                yield step[1], Fault(DiagnosticCode.INVALID_HIERARCHY, message, place_of(step[1].arguments[1]), command)
+                yield (
+                    step[1],
+                    Fault(DiagnosticCode.INVALID_HIERARCHY, message, argument_place(step[1].arguments[1]), command),
+                )
             elif step[0] not in path and step[0] not in finished:
                 path[step[0]] = iter(links.get(step[0], ()))

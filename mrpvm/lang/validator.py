@@ -7,7 +7,7 @@ again, neither are references to it. What holds for whole objects is in `invaria
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from mrpvm.lang.arguments import Fault, Value, ValueType, alternatives, place_of
+from mrpvm.lang.arguments import Fault, Value, ValueType, alternatives, argument_place
 from mrpvm.lang.checked import CheckedStatement
 from mrpvm.lang.diagnostics import CLASS_OF_CODE, ControlLanguageError, Diagnostic, DiagnosticCode, shown
 from mrpvm.lang.invariants import document_fault, object_faults
@@ -121,7 +121,7 @@ class _DocumentCheck:
 
     def _command(self, statement: ControlStatement) -> Command:
         token = statement.command
-        place = place_of(token)
+        place = argument_place(token)
         command = COMMANDS.get(token.value) if token.kind is TokenKind.ATOM else None
         if command is None:
             what = f"{shown(token.value)} is not a command" if token.value else "the command is missing"
@@ -159,22 +159,22 @@ class _DocumentCheck:
         if parameter.target and kind not in parameter.target:
             wanted = " or ".join(item.value for item in parameter.target)
             message = f"${shown(token.value)} is of kind {kind.value}; expected an object of kind {wanted}"
-            raise Fault(DiagnosticCode.INVALID_ARGUMENT_KIND, message, place_of(token), parameter.name)
+            raise Fault(DiagnosticCode.INVALID_ARGUMENT_KIND, message, argument_place(token), parameter.name)
         return kind
 
     def _unresolved(self, token: Token) -> Fault:
         name, line = shown(token.value), self._constructor_lines.get(token.value)
         if line is not None:
             message = f"${name} is constructed only in line {line}; expected its constructor before this line"
-            return Fault(DiagnosticCode.CONSTRUCTOR_REQUIRED_FIRST, message, place_of(token))
+            return Fault(DiagnosticCode.CONSTRUCTOR_REQUIRED_FIRST, message, argument_place(token))
         message = f"${name} is constructed nowhere; expected an object of an earlier line or of the running turn"
         if (line := self._lines.get(token.value)) is not None:
             message = f"@{name} in line {line} constructs no object; expected a reference to one that does"
-        return Fault(DiagnosticCode.UNRESOLVED_REFERENCE, message, place_of(token))
+        return Fault(DiagnosticCode.UNRESOLVED_REFERENCE, message, argument_place(token))
 
     def _field_value(self, statement: ControlStatement, object_id: str, name: str, target: ObjectKind | None) -> Value:
         """Return the value of a `set`, read as its field's type."""
-        place, argument = place_of(statement.arguments[1]), statement.arguments[2]
+        place, argument = argument_place(statement.arguments[1]), statement.arguments[2]
         fields = OBJECTS[target].fields if target else {}
         if name not in ALL_FIELDS:
             raise Fault(
@@ -195,7 +195,7 @@ class _DocumentCheck:
         """Check that the parent is a unit that may have children; cycles need the whole document."""
         if self._ku_types.get(parent_id) == "atomic" and parent_id not in self._reported:
             message = f"${parent_id} is atomic and has no children; expected a composite or an aggregate as parent"
-            raise Fault(DiagnosticCode.INVALID_HIERARCHY, message, place_of(statement.arguments[1]), "parent")
+            raise Fault(DiagnosticCode.INVALID_HIERARCHY, message, argument_place(statement.arguments[1]), "parent")
 
     def _check_move(
         self, statement: ControlStatement, command: str, values: list[Value], target: ObjectKind | None
@@ -215,7 +215,7 @@ class _DocumentCheck:
         if state not in moves:
             expected = alternatives(moves) if moves else f"no move, since {current} is final"
             message = f"${object_id} is {current or 'a branch'} and cannot become {shown(state)}; expected {expected}"
-            raise Fault(DiagnosticCode.INVALID_STATUS_TRANSITION, message, place_of(argument), state_field)
+            raise Fault(DiagnosticCode.INVALID_STATUS_TRANSITION, message, argument_place(argument), state_field)
         self._branch_states[object_id] = state
 
 
@@ -239,7 +239,7 @@ def _read(type_: ValueType, argument: Argument, name: str) -> Value:
 def _check_arity(statement: ControlStatement, command: Command) -> None:
     given, wanted = len(statement.arguments), len(command.parameters)
     if given != wanted:
-        place = place_of(statement.arguments[wanted]) if given > wanted else _end(statement)
+        place = argument_place(statement.arguments[wanted]) if given > wanted else _end(statement)
         noun = "argument" if wanted == 1 else "arguments"
         message = f"{command.name} takes {wanted} {noun}, {given} given; expected {command.signature}"
         raise Fault(DiagnosticCode.INVALID_ARGUMENT_COUNT, message, place)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout
-from mrpvm.llm.chain import Chain
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint
 from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
+from mrpvm.llm.provider_thread import ProviderThread
 from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.llm.roles import ModelConfig, ResolvedModel, resolve_model
 from mrpvm.llm.trace_context import HEADER, current_trace
@@ -37,13 +37,13 @@ class ConfiguredModel:
         endpoint: Endpoint,
         config: ModelConfig,
         sampling: Sampling = AS_CONFIGURED,
-        chain: Chain | None = None,
+        provider_thread: ProviderThread | None = None,
         wish: str | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
-        self._chain = chain
+        self._provider_thread = provider_thread
         self._wish = wish
 
     @property
@@ -53,7 +53,7 @@ class ConfiguredModel:
 
     def bind(self, scope: CallScope) -> LanguageModel:
         """Return the model for one plugin call."""
-        return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._chain, self._wish)
+        return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._provider_thread, self._wish)
 
 
 class _BoundModel:
@@ -63,14 +63,14 @@ class _BoundModel:
         config: ModelConfig,
         sampling: Sampling,
         scope: CallScope,
-        chain: Chain | None,
+        provider_thread: ProviderThread | None,
         wish: str | None,
     ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
         self._scope = scope
-        self._chain = chain
+        self._provider_thread = provider_thread
         self._wish = wish
         self._deadline = time.monotonic() + (scope.timeout_ms - LAST_WORDS_MS) / 1000
 
@@ -91,11 +91,11 @@ class _BoundModel:
         )  # fmt: skip
         self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)
         body = self._body(resolved.model, prompt, streams=on_text is not None)
-        chain = self._chain if prompt.role in ANSWERING_ROLES else None
+        thread = self._provider_thread if prompt.role in ANSWERING_ROLES else None
         completion = self._cached(body, resolved, on_text)
         if completion is None:
             try:
-                completion = self._asked(body, resolved, on_text, chain)
+                completion = self._asked(body, resolved, on_text, thread)
             except ModelFailed as error:
                 if not self._scope.stopped():
                     logger.warning("the model %s failed %s: %s", resolved.model, prompt.plugin_id, error.message)
@@ -144,7 +144,7 @@ class _BoundModel:
         return completion
 
     def _asked(
-        self, body: dict[str, Any], resolved: ResolvedModel, on_text: OnText | None, chain: Chain | None
+        self, body: dict[str, Any], resolved: ResolvedModel, on_text: OnText | None, thread: ProviderThread | None
     ) -> Completion:
         """Send until there is an answer, the failure is final, or time is up; nothing is sent twice once text came."""
         parts: list[str] = []
@@ -157,19 +157,19 @@ class _BoundModel:
         transient_count, attempt = 0, 0
         while True:
             attempt += 1
-            linked = body if chain is None else body | self._endpoint.dialect.following(chain.previous_id)
+            linked = body if thread is None else body | self._endpoint.dialect.following(thread.previous_id)
             sent = {name: item for name, item in linked.items() if (resolved.model, name) not in self._endpoint.refused}
             try:
                 left_out = sorted(linked.keys() - sent.keys())
                 completion = self._attempt(sent, left_out, resolved, attempt, None if on_text is None else tell)
-                if chain is not None:
-                    chain.answered(completion.response_id)
+                if thread is not None:
+                    thread.answered(completion.response_id)
                 return completion
             except AttemptFailed as failed:
                 if parts:
                     raise failed.error from None
-                if chain is not None and failed.lost_thread:
-                    chain.broke()
+                if thread is not None and failed.lost_thread:
+                    thread.broke()
                     continue
                 if failed.refused in sent:
                     self._endpoint.refused |= {(resolved.model, str(failed.refused))}

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from mrpvm.errors import ModelFailed, ModelTimeout
 from mrpvm.llm.cache import ResponseCache
-from mrpvm.llm.chain import FOLLOWED, stand_in
 from mrpvm.llm.dialect import DIALECTS, Completion, UnreadableAnswer
 from mrpvm.llm.port import OnText
+from mrpvm.llm.provider_thread import FOLLOWED, stand_in
 from mrpvm.llm.redaction import redacted
 from mrpvm.llm.storable import StorableText, storable
 

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, NotRequired, TypedDict
 
 from mrpvm.errors import ErrorRecord
-from mrpvm.llm.chain import storable_body
+from mrpvm.llm.provider_thread import storable_body
 from mrpvm.llm.redaction import redacted
 from mrpvm.llm.trace_context import TraceContext
 from mrpvm.values import CHARS_PER_TOKEN, Usage

@@ -12,7 +12,7 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.sources import protocol
 from mrpvm.sources.limits import IngestLimits
 from mrpvm.sources.normalisers import NORMALISERS
-from mrpvm.sources.normalising import admitted, check_results, chunk_context, chunk_input
+from mrpvm.sources.normalising import admitted_units, check_results, chunk_context, chunk_input
 from mrpvm.sources.process_limits import MEMORY_BYTES, NICENESS, READING_CPU_SECONDS
 from mrpvm.sources.source import ChunkUnits, IngestedSource, ReadSource, finish_source, read_source
 from mrpvm.sources.units import check_unit_count
@@ -48,7 +48,7 @@ def _ingested(read: ReadSource, detector: str, limits: IngestLimits) -> Ingested
     for place in range(len(read.chunks)):
         _write(protocol.line("progress", done=place, of=len(read.chunks)))
         reply = normaliser.normalise(chunk_input(read, place), context)
-        results.append(admitted(read, place, detector, reply))
+        results.append(admitted_units(read, place, detector, reply))
         count += len(results[-1].units)
         check_unit_count(count, limits)
     check_results(read, detector, results)

@@ -87,7 +87,7 @@ def chunk_input(read: ReadSource, place: int) -> ChunkInput:
     )
 
 
-def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation) -> ChunkUnits:
+def admitted_units(read: ReadSource, place: int, plugin_id: str, reply: Normalisation) -> ChunkUnits:
     """Return the units of a reply; control text that admission refuses is a rejection and stops nothing.
 
     A hash that the reply claims and that is wrong goes into the log.

@@ -217,7 +217,7 @@ def _aggregate(
         role=_common_role(children),
         topic=title or first.topic,
         title=title,
-        claim=summary_of(title, children),
+        claim=children_summary(title, children),
         child_unit_ids=tuple(child.id for child in children),
         source_id=source.source_id,
         chunk_id=first.chunk_id,
@@ -242,7 +242,7 @@ def _common_role(children: Sequence[KnowledgeUnit]) -> str:
     return "Explanation" if role == "Procedure" else role
 
 
-def summary_of(title: str | None, children: Sequence[KnowledgeUnit]) -> str:
+def children_summary(title: str | None, children: Sequence[KnowledgeUnit]) -> str:
     """Return title and first sentence of each child in order, cut at 400 characters on a sentence end."""
     firsts = [sentences(child.text)[0] for child in children if sentences(child.text)]
     said = f"{title.rstrip('.')}." if title else ""

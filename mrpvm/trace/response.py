@@ -69,6 +69,6 @@ def sources_of(group: ResponseGroup) -> list[UsedSource]:
     return [*group.get("sessionSources", ()), *group.get("kbSources", ())]
 
 
-def units_of(group: ResponseGroup) -> list[UnitValue]:
+def looked_at_units(group: ResponseGroup) -> list[UnitValue]:
     """Return all units that an answer looked at, those of its own message first."""
     return [*group.get("currentTurnContext", ()), *(source["unit"] for source in sources_of(group))]

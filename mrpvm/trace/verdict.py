@@ -15,7 +15,7 @@ from mrpvm.english.words.tagging import is_auxiliary, verb_forms
 from mrpvm.english.words.text import stem
 from mrpvm.errors import MODEL_FAILURE_CODES, ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
-from mrpvm.trace.response import ResponseGroup, UnitValue, sources_of, units_of
+from mrpvm.trace.response import ResponseGroup, UnitValue, looked_at_units, sources_of
 from mrpvm.values import Selection
 
 type Aspect = Literal["", "context", "choice", "state", "base"]
@@ -243,7 +243,7 @@ def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
 def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
     yield from _model_failures(turn.events)
     units_by_id = {
-        unit["id"]: unit for group in turn.groups for unit in units_of(group) if not unit.get("childUnitIds")
+        unit["id"]: unit for group in turn.groups for unit in looked_at_units(group) if not unit.get("childUnitIds")
     }
     if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
@@ -313,7 +313,9 @@ def _ungrounded(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return that a model answered from its own knowledge, and how many statements it could have used."""
     without = [group for group in groups if not group.get("grounded", True)]
     if without:
-        count = len({unit["id"] for group in without for unit in units_of(group) if not unit.get("childUnitIds")})
+        count = len(
+            {unit["id"] for group in without for unit in looked_at_units(group) if not unit.get("childUnitIds")}
+        )
         few = {0: "no statement was found", 1: "the one statement that was found is not cited"}
         text = few.get(count, f"none of the {count} statements that were found is cited")
         yield VerdictReason(text=f"not from your sources: {text}", aspect="context")

@@ -52,7 +52,7 @@ class CommandTurn:
 def answer_command(
     session: Session,
     text: str,
-    chain: str | None = None,
+    conversation_hash: str | None = None,
     client_request: Mapping[str, Any] | None = None,
     *,
     sent: str | None = None,
@@ -60,7 +60,7 @@ def answer_command(
     """Answer a command, or give the turn that it asks a model for.
 
     Args:
-        chain: the chain hash of the conversation before the command, if the conversation is to be recognised by it.
+        conversation_hash: that of what was said before the command, if the conversation is to be recognised by it.
         sent: the text as the client sent it, where it is not stored like that.
         client_request: kept with the entry as it is.
 
@@ -88,8 +88,8 @@ def answer_command(
     batch(turn, 0, [record_of(event) for event in trace], [payload(ROOT_FRAME_ID, parts)]).save()
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
-    if chain is not None:
-        mark_conversation(locked, chain, sent or text, outcome.result.message)
+    if conversation_hash is not None:
+        mark_conversation(locked, conversation_hash, sent or text, outcome.result.message)
     locked.touch()
     recorded = events.TurnEnded(request_id=turn.request_id, turn_index=turn.turn_index, code=outcome.result.code)
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])

@@ -7,7 +7,7 @@ from mrpvm.llm.redaction import secrets_remembered
 from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.models import Session
 from sessions_app.pacing import turn_running
-from sessions_app.turns.call import TurnCall, admitted
+from sessions_app.turns.call import TurnCall, admitted_call
 from sessions_app.turns.pipeline import Listener, Reader, TurnResult, run_turn
 from sessions_app.turns.slots import in_slot
 
@@ -37,8 +37,8 @@ def answer_message(
 @turn_running()
 @secrets_remembered()
 def _answer_command(session: Session, call: TurnCall, wait_ms: int) -> CommandTurn | Orchestration:
-    typed = admitted(call, session.project)
+    typed = admitted_call(call, session.project)
     return in_slot(
         wait_ms,
-        lambda: answer_command(session, typed.message, typed.chain, typed.client_request, sent=typed.sent),
+        lambda: answer_command(session, typed.message, typed.conversation_hash, typed.client_request, sent=typed.sent),
     )

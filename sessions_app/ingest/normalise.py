@@ -16,7 +16,7 @@ from mrpvm.contracts import Normalisation, SeedDetector
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.sources.limits import IngestLimits
-from mrpvm.sources.normalising import admitted, check_results, chunk_context, chunk_input, failure, raised
+from mrpvm.sources.normalising import admitted_units, check_results, chunk_context, chunk_input, failure, raised
 from mrpvm.sources.process import OnProgress
 from mrpvm.sources.source import ChunkUnits, ReadSource
 from mrpvm.sources.units import check_unit_count
@@ -127,4 +127,4 @@ class _Normalising:
         error = future.exception()
         if error is not None:
             raise raised(self._read, place, self._plugin_id, error)
-        return admitted(self._read, place, self._plugin_id, future.result())
+        return admitted_units(self._read, place, self._plugin_id, future.result())

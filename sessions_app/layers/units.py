@@ -282,7 +282,7 @@ def _check_unsealed(layer: KnowledgeLayer) -> None:
         raise ValueError(f"{layer} is sealed and never changes")
 
 
-def insert_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]) -> None:
+def insert_unit_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]) -> None:
     """Add the postings of stored units, under the key of their layer or of the row that holds them for it."""
     named_sql.insert_postings(_postings(layer_pk, keys, entries))
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, with_config
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation
 from sessions_app.experiments.replays import replay
 from sessions_app.experiments.running.experiments import start_diagnosis, start_trials
-from sessions_app.experiments.suites.documents import target_of
+from sessions_app.experiments.suites.documents import run_target_of
 from sessions_app.experiments.suites.suites import start_run
 from sessions_app.experiments.trials.documents import ChangesDocument, changes_of
 from sessions_app.mcp.caller import Caller
@@ -103,7 +103,7 @@ def run_suite(
 ) -> str:
     """Run the tests of a suite, each where it was kept unless `heads` or `base` is given, and return the results."""
     _check_may_ask(caller, allow_model)
-    target = target_of(
+    target = run_target_of(
         {"kb_id": base or None, "revision": revision, "heads": heads, "tags": tags, "allow_model": allow_model}
     )
     run = start_run(suites.suite(caller.project, suite_id), target, caller.author, wait_ms=wait_ms)

@@ -9,7 +9,7 @@ from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.texts import line, list_page, milliseconds, moment, page
 from sessions_app.mcp.turn_text import outcome_words, turn_text
 from sessions_app.queries.knowledge.provenance import life_of, provenance
-from sessions_app.queries.paging import number, when
+from sessions_app.queries.paging import cursor_number, when
 from sessions_app.queries.paging import page as keyset_page
 from sessions_app.queries.search.filter_language import Filter, parse
 from sessions_app.queries.search.results import found_sessions, found_turns
@@ -37,7 +37,7 @@ def list_sessions(caller: Caller, query: FilterText = "", limit: Limit = 20, cur
     """List sessions, latest activity first: id, title, base, number of turns, how the latest turn ended."""
     wanted = _parsed(query)
     matching = sessions.with_counts(found_sessions(caller.project, wanted))
-    listed = keyset_page(matching, (("-last_activity_at", when), ("-id", number)), limit, cursor)
+    listed = keyset_page(matching, (("-last_activity_at", when), ("-id", cursor_number)), limit, cursor)
     lines = [
         f"{row.session_id}  {sessions.status_of(row)}  turns={row.turn_count}  base={row.mounted_kb.name!r}"  # type: ignore[attr-defined] # by `with_counts`
         f"  active {moment(row.last_activity_at)}  {line(row.title or row.first_message or 'empty', 100)}"
@@ -48,7 +48,7 @@ def list_sessions(caller: Caller, query: FilterText = "", limit: Limit = 20, cur
 
 def search_turns(caller: Caller, query: FilterText = "", limit: Limit = 20, cursor: Cursor = "") -> str:
     """Find turns of all sessions by words in question, answer, error or note and by filters, newest first."""
-    listed = keyset_page(found_turns(caller.project, _parsed(query)), (("-id", number),), limit, cursor)
+    listed = keyset_page(found_turns(caller.project, _parsed(query)), (("-id", cursor_number),), limit, cursor)
     lines = [
         f"{row.request_id} in {row.session.session_id}  {outcome_words(row)}  {milliseconds(row.duration_ms)}"
         f"  {moment(row.created_at)}\n  asked: {line(row.user_message)}\n  answered: {line(row.assistant_preview)}"
@@ -75,7 +75,7 @@ def _parsed(query: str) -> Filter:
 def read_session(caller: Caller, session_id: SessionId, limit: Limit = 20, cursor: Cursor = "") -> str:
     """Read a session's conversation from its newest message back, each message with the id of its turn."""
     session = sessions.counted_session(caller.project, session_id)
-    listed = keyset_page(sessions.messages(session), (("-sequence", number),), limit, cursor)
+    listed = keyset_page(sessions.messages(session), (("-sequence", cursor_number),), limit, cursor)
     head = (
         f"Session {session.session_id}: {line(session.title or session.first_message or 'empty')}\n"
         f"status={sessions.status_of(session)} turns={session.turn_count} base={session.mounted_kb.name!r}"  # type: ignore[attr-defined] # counted
@@ -111,7 +111,7 @@ def read_execution(
 def list_units(caller: Caller, session_id: SessionId, limit: Limit = 50, cursor: Cursor = "") -> str:
     """List what a session has learned from its conversation, newest first, each unit with the turn it came from."""
     session = sessions.session(caller.project, session_id)
-    listed = keyset_page(sessions.units(session), (("-id", number),), limit, cursor)
+    listed = keyset_page(sessions.units(session), (("-id", cursor_number),), limit, cursor)
     lines = [
         f"{row.unit_id}  {row.state}  {f'from {row.turn.request_id}' if row.turn else 'loaded'}: {line(row.text)}"
         for row in listed.rows

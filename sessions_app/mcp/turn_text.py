@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mrpvm.trace.graph import Graph, GraphExecution, GraphFrame
-from mrpvm.trace.response import units_of
+from mrpvm.trace.response import looked_at_units
 from sessions_app.mcp.texts import line, milliseconds, moment
 from sessions_app.models import ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import registry as turns
@@ -94,7 +94,7 @@ def _ledger(turn: ExplainabilityTurn) -> Iterator[str]:
     texts = {
         unit["id"]: unit["claim"] or unit.get("procedure") or ""
         for group in (turn.response_document or {}).get("groups", ())
-        for unit in units_of(group)
+        for unit in looked_at_units(group)
     }
     for unit_id in sorted(cited):
         yield f"Cites {unit_id}: {line(texts.get(unit_id, ''))}"

@@ -2586,7 +2586,10 @@ class Migration(migrations.Migration):
             name="ConversationPoint",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("chain", models.CharField(help_text="Hash of all messages up to this one.", max_length=64)),
+                (
+                    "conversation_hash",
+                    models.CharField(help_text="Hash of all messages up to this one.", max_length=64),
+                ),
                 ("sequence", models.PositiveIntegerField(help_text="Number of the last message.")),
                 (
                     "session",
@@ -2599,7 +2602,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["session_id", "sequence"],
-                "indexes": [models.Index(fields=["chain"], name="conversation_point_by_chain")],
+                "indexes": [models.Index(fields=["conversation_hash"], name="conversation_point_by_hash")],
             },
         ),
         migrations.CreateModel(

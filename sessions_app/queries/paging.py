@@ -69,7 +69,7 @@ def when(value: Any) -> datetime:
     return moment
 
 
-def number(value: Any) -> int:
+def cursor_number(value: Any) -> int:
     """Return the number that a cursor holds, if a column can hold it."""
     if not isinstance(value, int) or not -(2**63) <= value < 2**63:
         raise ValueError

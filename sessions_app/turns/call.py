@@ -31,7 +31,7 @@ class TurnCall:
         takes_commands: the message may be a command.
         history: what was said before as the request tells it; without it the session's own messages are taken.
         added: what was said since; stored with the answer.
-        chain: the chain hash of all that, where the conversation shall be recognised again.
+        conversation_hash: that of all this, where the conversation shall be recognised again.
         client_request: kept with the turn as it is.
         flags: the request's own choices of policies.
         skill_choice: what a model was offered and chose, where it was asked.
@@ -52,7 +52,7 @@ class TurnCall:
     takes_commands: bool = True
     history: tuple[HistoryMessage, ...] | None = None
     added: tuple[HistoryMessage, ...] = ()
-    chain: str | None = None
+    conversation_hash: str | None = None
     client_request: Mapping[str, Any] | None = None
     sampling: Sampling = field(default_factory=Sampling)
     flags: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class TurnCall:
         return self.skill if self.typed is not None else None
 
 
-def admitted(call: TurnCall, project: Project) -> TurnCall:
+def admitted_call(call: TurnCall, project: Project) -> TurnCall:
     """Return the call as its turn takes it, without secrets where the project blacks them out.
 
     Raises:

@@ -50,8 +50,8 @@ Status = ExplainabilityTurn.Status
 
 
 def final_report(prepared: Prepared, outcome: TurnOutcome) -> ContextReport:
-    """Return the turn's report with what running it added: evidence, model calls, a broken chain of responses."""
-    is_broken = prepared.chain is not None and prepared.chain.is_broken
+    """Return the turn's report with what running it added: evidence, model calls, a broken thread of responses."""
+    is_broken = prepared.provider_thread is not None and prepared.provider_thread.is_broken
     return report_after(prepared.report.with_warning(CHAIN_BROKEN) if is_broken else prepared.report, outcome)
 
 
@@ -134,8 +134,8 @@ def _store_success(
     count_model_use(session.project_id, turn.model_usage or ())
     if memory and not kept[0]:
         insert_memory(session, memory, prepared.flags.session_memory_ttl_hours)
-    if call.chain is not None:
-        mark_conversation(session, call.chain, call.sent or call.message, outcome.answer_text)
+    if call.conversation_hash is not None:
+        mark_conversation(session, call.conversation_hash, call.sent or call.message, outcome.answer_text)
     trim_registry(turn)
     announce_promotion(session, promotion)
 

@@ -24,11 +24,11 @@ from sessions_app.fair_share import fair_share
 from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
-from sessions_app.provider_threads import as_sent, keep_chain
+from sessions_app.provider_threads import as_sent, keep_provider_thread
 from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
 from sessions_app.running_turns import running_turns
 from sessions_app.tracing import traced_turn
-from sessions_app.turns.call import TurnCall, admitted, limited
+from sessions_app.turns.call import TurnCall, admitted_call, limited
 from sessions_app.turns.cancel import CancelWatch
 from sessions_app.turns.close import TurnError, end_on_defect, end_turn
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
@@ -90,7 +90,7 @@ def run_turn(
         MRPError: before the turn existed; no entry is left.
         TurnError: the turn failed, was cancelled or interrupted; its entry is stored.
     """
-    call = admitted(call, session.project)
+    call = admitted_call(call, session.project)
     with running_turns.place(session.project_id) as take_place, fair_share.turn(session.project_id):
         if not wait_ms:  # a caller that may wait takes its place when the session is free
             take_place()
@@ -113,7 +113,7 @@ def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> Tu
         end_on_defect(turn, prepared.call, defect)
     error = outcome.error or _commit(prepared, outcome, report, finish_reason, trace)
     if error is None:
-        keep_chain(turn, prepared.chain)
+        keep_provider_thread(turn, prepared.provider_thread)
     else:
         _fail(prepared, error, outcome, report, trace)
     _learn(turn, outcome, error)

@@ -16,15 +16,15 @@ from mrpvm.conversation.preparation import ConversationState, prepare_turn
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.summary import Summary
 from mrpvm.knowledge.port import TurnKnowledge
-from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
+from mrpvm.llm.provider_thread import ProviderThread
 from mrpvm.llm.redaction import note_secrets
 from mrpvm.values import TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
 from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.provider_threads import chain_of
+from sessions_app.provider_threads import provider_thread_of
 from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
@@ -52,7 +52,7 @@ class Prepared:
     knowledge: TurnKnowledge
     models: ModelSource
     memory: Memory | None
-    chain: Chain | None = None
+    provider_thread: ProviderThread | None = None
 
 
 def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
@@ -63,7 +63,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
     """
     model = TurnPreparationModel(turn)
     # A request that brings a history of its own does not follow what this session said before.
-    chain = chain_of(turn.session) if call.history is None else None
+    provider_thread = provider_thread_of(turn.session) if call.history is None else None
     try:
         flags = flags_of(turn.session, call.flags)
         call = _with_chosen_skill(turn.session, call, flags, model)
@@ -72,7 +72,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         note_secrets(_said(state))
         prepared = prepare_turn(state, model)
         note_view(turn, state, knowledge.view, prepared, call.sampling)
-        models = model_source(turn.session.model_config, call.sampling, chain)
+        models = model_source(turn.session.model_config, call.sampling, provider_thread)
         return Prepared(
             turn=turn,
             call=call,
@@ -83,7 +83,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
             knowledge=knowledge,
             models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
             memory=state.memory,
-            chain=chain,
+            provider_thread=provider_thread,
         )
     except Exception as defect:
         end_on_defect(turn, call, defect, "context-pack")

@@ -178,12 +178,14 @@ def test_forks_of_one_conversation_are_told_from_others_at_once(
     source: Session, depth: int, django_assert_num_queries: Callable[..., Any]
 ) -> None:
     line = expired_line(source, depth)
-    ConversationPoint.objects.bulk_create(ConversationPoint(session=item, chain="alike", sequence=2) for item in line)
+    ConversationPoint.objects.bulk_create(
+        ConversationPoint(session=item, conversation_hash="alike", sequence=2) for item in line
+    )
     with django_assert_num_queries(2):
         point, is_ambiguous = recognised_point("alike")
     assert (point.session, is_ambiguous) == (line[-1], False)
     other = create_session(source.project)
-    ConversationPoint.objects.create(session=other, chain="alike", sequence=2)
+    ConversationPoint.objects.create(session=other, conversation_hash="alike", sequence=2)
     with django_assert_num_queries(2):
         assert recognised_point("alike") == (None, True)
 

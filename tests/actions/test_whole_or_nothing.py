@@ -10,7 +10,7 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrpvm.conversation.chain import chain_start
+from mrpvm.conversation.conversation_hash import empty_hash
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions import histories, recognition
@@ -32,11 +32,11 @@ def test_a_session_with_its_history_is_made_whole(failing: type, monkeypatch: py
         raise RuntimeError("the database is gone")
 
     project = ensure_default_project()
-    chain = chain_start(project.slug, "key-1", None)
+    conversation_hash = empty_hash(project.slug, "key-1", None)
     with monkeypatch.context() as patch:
         patch.setattr(failing, "objects", SimpleNamespace(bulk_create=fail, create=fail, filter=failing.objects.filter))  # type: ignore[attr-defined]
         with pytest.raises(RuntimeError):
-            recognition.recognise_session(project, chain, lambda: SAID)
+            recognition.recognise_session(project, conversation_hash, lambda: SAID)
     assert not Session.objects.exists()
     made = histories.begin_session(
         project, histories.History(messages=[{"role": "user", "content": "Hello."}]), metadata={"a": "b"}

@@ -10,7 +10,7 @@ from sessions_app.actions.settings.projects import create_project
 from sessions_app.api.turns import chat, turn_stream
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.models.named_sql import select_conversation
-from sessions_app.provider_threads import forget_chains
+from sessions_app.provider_threads import forget_provider_threads
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnResult, run_turn
 from tests.api.conftest import Caller
@@ -27,7 +27,7 @@ LLM = {"seed_detector_plugin": "sd-symbolic", "goal_solver_plugin": "gs-llm-fast
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Provider:
     """Return the configured provider, called by its Responses API."""
     settings.MRPVM_LLM_API = "responses"
-    forget_chains()
+    forget_provider_threads()
     return provider
 
 

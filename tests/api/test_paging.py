@@ -13,9 +13,9 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import Project
 from sessions_app.queries.knowledge.bases import knowledge_bases
-from sessions_app.queries.paging import number, page, text, when
+from sessions_app.queries.paging import cursor_number, page, text, when
 
-KEYS = (("-is_default", number), ("name", text), ("id", number))
+KEYS = (("-is_default", cursor_number), ("name", text), ("id", cursor_number))
 NAMES = st.lists(st.sampled_from(["a", "b", "B", "ä", "zz", "a b", "-"]), max_size=9)
 
 
@@ -56,7 +56,7 @@ JSON = st.recursive(
 @given(value=JSON)
 def test_a_made_up_cursor_is_refused_or_harmless(value: Any) -> None:
     cursor = base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
-    keys = (("-last_activity_at", when), ("-id", number))
+    keys = (("-last_activity_at", when), ("-id", cursor_number))
     from sessions_app.models import Session
 
     if isinstance(value, list) and len(value) == 2:
@@ -70,4 +70,4 @@ def test_any_text_as_a_cursor_is_refused(cursor: str) -> None:
     from sessions_app.models import Session
 
     with pytest.raises(InvalidInput):
-        page(Session.objects.none(), (("-last_activity_at", when), ("-id", number)), 5, cursor)
+        page(Session.objects.none(), (("-last_activity_at", when), ("-id", cursor_number)), 5, cursor)

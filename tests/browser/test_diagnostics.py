@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
-from sessions_app.provider_threads import forget_chains
+from sessions_app.provider_threads import forget_provider_threads
 from tests.browser.barriers import problems
 from tests.browser.browsing import ENDED, Browser, new_session, say
 from tests.llm.provider import Provider
@@ -19,7 +19,7 @@ def test_three_turns_follow_the_last_response_in_bounds(
     browser: Browser, provider: Provider, unvalidated: None, settings: Settings
 ) -> None:
     settings.MRPVM_LLM_API = "responses"
-    forget_chains()
+    forget_provider_threads()
     choices = Choices(seed_detector="sd-symbolic", goal_solver="gs-llm-fast")
     session = new_session(browser.project, choices=choices)
     Session.objects.filter(pk=session.pk).update(

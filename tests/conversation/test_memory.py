@@ -14,8 +14,8 @@ from mrpvm.commands.remembered import (
     USER_PROFILE,
     WORKING_RULES,
     Remembered,
-    facts_in,
     recalled,
+    user_facts_in,
 )
 
 
@@ -77,23 +77,23 @@ def test_bounds_of_recall(records: list[Remembered], message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_fact_by_each_rule(message: str, content: str, domain: str, namespace: str, group: str) -> None:
-    (fact,) = facts_in([message])
+    (fact,) = user_facts_in([message])
     assert (fact.content, fact.domain, fact.namespace, fact.conflict_group) == (content, domain, namespace, group)
     assert fact.confidence == (0.75 if domain == TASK else 0.8)
 
 
 @pytest.mark.parametrize("message", ["", "Her name is Ann.", "What do I like?", "I prefer my password is hunter2"])
 def test_no_fact(message: str) -> None:
-    assert facts_in([message]) == ()
+    assert user_facts_in([message]) == ()
 
 
 def test_the_last_of_a_conflict_group_counts() -> None:
-    facts = facts_in(["My name is Ann. I prefer tea.", "I prefer TEA. I prefer rye.", "my name is Anna"])
+    facts = user_facts_in(["My name is Ann. I prefer tea.", "I prefer TEA. I prefer rye.", "my name is Anna"])
     assert [fact.content for fact in facts] == ["I prefer TEA.", "I prefer rye.", "My name is Anna."]
 
 
 @given(st.lists(st.text(max_size=200), max_size=5))
 def test_any_messages_give_facts_that_fit_their_columns(messages: list[str]) -> None:
-    for fact in facts_in(messages):
+    for fact in user_facts_in(messages):
         assert len(fact.namespace) <= 80
         assert len(fact.conflict_group) <= 80

@@ -19,7 +19,7 @@ from mrpvm.conversation.rewriting import (
 from mrpvm.conversation.rewriting.by_model import request_for_model
 from mrpvm.conversation.rewriting.said import exchanges_of
 from mrpvm.conversation.rewriting.signals import signs
-from mrpvm.conversation.rewriting.terms import candidates_of
+from mrpvm.conversation.rewriting.terms import addable_stems
 from mrpvm.english.words.text import collapse
 from mrpvm.values import HistoryMessage
 
@@ -255,7 +255,7 @@ def test_a_word_stays_in_focus_as_far_as_questions_lean_on_it() -> None:
     exchanges = exchanges_of(
         said("What is lung cancer?", "An illness.", "Is it rare?", "No.", "What is rust?", "Iron.")
     )
-    found = candidates_of("And how?", exchanges, [0.0, 0.9, 0.2])
+    found = addable_stems("And how?", exchanges, [0.0, 0.9, 0.2])
     assert found["cancer"].focus_asked == pytest.approx(0.9 * 0.2)
     assert found["rust"].focus_asked == 1
     assert found["ill"].focus_answered == pytest.approx(0.9 * 0.2)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.conversation.facts import facts_in
+from mrpvm.conversation.facts import details_in
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.summary import (
     BATCH_MESSAGES,
@@ -19,7 +19,7 @@ from mrpvm.conversation.summary import (
     summary_of,
     through_within,
 )
-from mrpvm.conversation.window import NEWEST_MESSAGES, beside_summary, cost_of
+from mrpvm.conversation.window import NEWEST_MESSAGES, beside_summary, counted_chars
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
 MAX_CHARS = Flags().summary_max_tokens * CHARS_PER_TOKEN
@@ -86,7 +86,7 @@ def test_what_stays_verbatim_fits_its_tokens(sizes: list[int], max_chars: int) -
     assert len(kept) >= min(len(messages), NEWEST_MESSAGES)
     window = beside_summary(kept[::-1], len(kept), VERBATIM_MESSAGES, max_chars)
     assert (len(window.messages), window.omitted_count) == (len(kept), 0)
-    assert sum(map(cost_of, window.messages)) <= max_chars
+    assert sum(map(counted_chars, window.messages)) <= max_chars
     for message, shown in zip(kept, window.messages, strict=True):
         marked = shown.content.endswith(f"[... cut: the message has {len(message.content):,} characters]")
         assert marked == (shown != message)
@@ -109,7 +109,7 @@ def test_kv40_amounts_are_kept_without_a_model() -> None:
 
 def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
     """Return the numbers, dates and names of these texts that are missing from the summary."""
-    told = facts_in(" ".join(texts))
+    told = details_in(" ".join(texts))
     assert told, "the texts have facts to lose"
     return [fact for fact in told if fact not in summary.text]
 
@@ -172,7 +172,7 @@ def test_many_facts_take_half_a_summary_and_are_counted() -> None:
     kept = tail.removesuffix(".").split(", ")
     assert len(kept) > 10
     assert "$1299.50" in kept
-    facts = facts_in(" ".join(item.content for item in told))
+    facts = details_in(" ".join(item.content for item in told))
     assert kept == facts[-len(kept) :], "the newest, and none is cut"
     left_out = len(facts) - len(kept)
     assert summary.note == f"{len(kept)} facts were put behind the model's words, {left_out} more did not fit"
@@ -205,7 +205,7 @@ def test_it_stays_within_its_length_and_survives_storage(texts: list[str]) -> No
 
 
 def test_names_numbers_and_dates_are_facts() -> None:
-    found = facts_in(
+    found = details_in(
         "What did Anna pay on May 4, 2022? The price was €12.50. Because it rained, Rex slept. But Rex woke."
     )
     assert found == ["Anna", "May 4, 2022", "€12.50", "Rex"]

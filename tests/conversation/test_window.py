@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mrpvm.conversation.context import Context, build_context
 from mrpvm.conversation.summary import Summary
 from mrpvm.conversation.system_prompt import Instruction
-from mrpvm.conversation.window import Window, cost_of, cut_window, without_current
+from mrpvm.conversation.window import Window, counted_chars, cut_window, without_current
 from mrpvm.values import HistoryMessage
 
 ROLES = ("user", "assistant")
@@ -76,7 +76,7 @@ def test_hv9_a_message_that_costs_the_whole_budget_stands_alone() -> None:
     messages = [HistoryMessage(role="user", content="a"), HistoryMessage(role="assistant", content="b" * 11_979)]
     window = cut(messages)
     assert window.messages == (messages[1],)
-    assert cost_of(messages[1]) == 12_000
+    assert counted_chars(messages[1]) == 12_000
     assert (window.omitted_count, window.rule) == (1, "characters")
     assert window.note == "(older messages omitted; showing recent conversation within 12,000 characters)"
 
@@ -113,7 +113,7 @@ def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars:
     assert list(kept) == messages[len(messages) - len(kept) :]
     assert len(kept) + window.omitted_count == len(messages)
     assert len(kept) <= most
-    assert len(kept) <= 1 or sum(map(cost_of, kept)) <= chars
+    assert len(kept) <= 1 or sum(map(counted_chars, kept)) <= chars
     assert bool(window.note) == bool(window.rule) == bool(window.omitted_count)
 
 

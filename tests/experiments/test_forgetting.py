@@ -38,7 +38,7 @@ from sessions_app.models import (
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.models.turns.compression import decompress
 from sessions_app.queries.experiments.forgetting.origins import Subject
-from sessions_app.queries.experiments.forgetting.phrases import Phrases, words_of
+from sessions_app.queries.experiments.forgetting.phrases import Phrases, word_run_of
 from sessions_app.turns.call import TurnCall
 from tests.actions.test_own_units import fresh, load, now, source
 from tests.experiments.conftest import ANNA, stored, tried
@@ -413,4 +413,4 @@ def test_a_plan_changes_nothing_and_needs_its_name(project: Project, told: Sessi
     ],
 )
 def test_a_phrase_is_found_whatever_its_spelling(text: str, masked: str) -> None:
-    assert Phrases([words_of("Locker code of Marta")]).masked(text) == masked
+    assert Phrases([word_run_of("Locker code of Marta")]).masked(text) == masked

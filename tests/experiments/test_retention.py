@@ -33,7 +33,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.models.turns.payload_frames import payload_texts, places
-from sessions_app.queries.settings.retention import preview, retention_of
+from sessions_app.queries.settings.retention import removal_preview, retention_of
 from tests.actions.transactions import recorded
 from tests.experiments.conftest import ANNA, Talk, stored, tried
 from tests.llm.provider import Provider
@@ -57,7 +57,7 @@ def kept(project: Project, days: Mapping[str, int]) -> dict[str, tuple[int, dict
     """Return, for each kind with a rule, how many rows would be removed, and how many stay for which reason."""
     return {
         item.kind.value: (item.removed.number, {each.reason: each.count.number for each in item.kept})
-        for item in preview(project, {"trials": 0, **days})
+        for item in removal_preview(project, {"trials": 0, **days})
         if item.days
     }
 

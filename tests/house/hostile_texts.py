@@ -110,7 +110,8 @@ def as_statement(text: str) -> None:
 OF_MESSAGES: tuple[Callable[[str], object], ...] = (
     lambda text: rewrite("And what about it? They say that that.", [HistoryMessage(role="user", content=text)]),
     lambda text: rewrite(text, [HistoryMessage(role="user", content="What is the Grand Canal?")]),
-    lambda text: memory.facts_in([text]), lambda text: as_remembered(text), facts.facts_in, segment, denial, redacted,
+    lambda text: memory.user_facts_in([text]), lambda text: as_remembered(text), facts.details_in, segment, denial,
+    redacted,
     lambda text: extend_by_rules(Summary(), [PlacedMessage(sequence=1, role="user", content=text)], 800),
     as_reply, as_answer, as_statement,
 )  # fmt: skip

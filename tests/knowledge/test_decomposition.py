@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrpvm.knowledge.decomposition import PREFERRED_ROLES_BY_ACT, decompose, profile_for, target_of
+from mrpvm.knowledge.decomposition import PREFERRED_ROLES_BY_ACT, decompose, intent_target, profile_for
 from mrpvm.values import Intent
 
 
@@ -24,7 +24,7 @@ def intent(target: str, act: str = "identify", **fields: str) -> Intent:
     ],
 )
 def test_targets(text: str, act: str, target: str) -> None:
-    assert target_of(text, act) == target
+    assert intent_target(text, act) == target
 
 
 @pytest.mark.rule("INTENT-8")

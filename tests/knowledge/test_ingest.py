@@ -13,9 +13,9 @@ from mrpvm.sources.units import (
     SourceInfo,
     build_unit_tree,
     check_source_size,
+    children_summary,
     describe_source,
     source_type_of,
-    summary_of,
 )
 from mrpvm.testing import unit
 from mrpvm.values import ROLES, KnowledgeUnit
@@ -149,7 +149,7 @@ def test_a_summary_has_first_sentences_and_the_top_role() -> None:
 @pytest.mark.rule("INGEST-12")
 def test_a_summary_ends_with_a_whole_sentence() -> None:
     sentence = "A sentence of " + "x" * 140 + "."
-    assert summary_of("T", [unit("u", sentence)] * 5) == f"T. {sentence} {sentence}"
+    assert children_summary("T", [unit("u", sentence)] * 5) == f"T. {sentence} {sentence}"
 
 
 @pytest.mark.rule("INGEST-12")
@@ -170,7 +170,7 @@ def test_leaves_carry_their_provenance() -> None:
 
 @given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=200), min_size=1, max_size=8))
 def test_summaries_are_bounded_and_never_empty(title: str, said: list[str]) -> None:
-    summary = summary_of(title or None, [unit("u", text) for text in said])
+    summary = children_summary(title or None, [unit("u", text) for text in said])
     assert summary.strip()
     assert len(summary) <= SUMMARY_CHARS
 

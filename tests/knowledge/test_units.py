@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.english.sentences.dialogue import UTTERANCE
-from mrpvm.knowledge.indexing import fields_of
+from mrpvm.knowledge.indexing import matched_fields
 from mrpvm.knowledge.units import content_hash, promotable, turn_unit_id, with_turn_identity
 from mrpvm.testing import unit
 from mrpvm.values import KnowledgeUnit
@@ -125,7 +125,7 @@ def test_promotion_partitions_and_keeps_order(stated: list[tuple[str, tuple[str,
 
 
 def test_terms_are_named_with_the_fields_they_stand_in() -> None:
-    found = fields_of(
+    found = matched_fields(
         replace(
             unit("u", "The pump hums."), topic="Pumps", text_body="The pump hums.", condition="At night, pumps rest."
         ),
@@ -133,4 +133,4 @@ def test_terms_are_named_with_the_fields_they_stand_in() -> None:
     )
     assert found == {"pump": ("topic", "claim", "condition"), "hum": ("claim",), "night": ("condition",), "valve": ()}
     said = replace(unit("s", "It hums."), topic="Ann", unit_type=UTTERANCE, knowledge_date="2026-06-07T10:00:00Z")
-    assert fields_of(said, ["hum", "june", "ann"]) == {"hum": ("claim",), "june": ("day",), "ann": ("topic",)}
+    assert matched_fields(said, ["hum", "june", "ann"]) == {"hum": ("claim",), "june": ("day",), "ann": ("topic",)}

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
 
-from mrpvm.knowledge.indexing import WORD_CHARS, words_of
+from mrpvm.knowledge.indexing import WORD_CHARS, index_words_of
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.sessions.session import create_session
@@ -143,7 +143,11 @@ def test_it_finds_what_reading_every_unit_finds(
     claims = list(dict.fromkeys(", ".join(words) for words in sentences))
     add(base, "a", *claims)
     asked = " ".join(f'"{" ".join(phrase)}"' if len(phrase) > 1 else phrase[0] for phrase in wanted)
-    read = [claim for claim in claims if all(holds(words_of(claim), words_of(" ".join(phrase))) for phrase in wanted)]
+    read = [
+        claim
+        for claim in claims
+        if all(holds(index_words_of(claim), index_words_of(" ".join(phrase))) for phrase in wanted)
+    ]
     assert found(base, asked) == read
 
 

@@ -8,7 +8,7 @@ import pytest
 from mrpvm.contracts import Normalisation
 from mrpvm.errors import InvalidInput, TurnFailed
 from mrpvm.lang import ControlWriter
-from mrpvm.sources.normalising import admitted, raised
+from mrpvm.sources.normalising import admitted_units, raised
 from mrpvm.sources.source import SourceFile, read_source
 
 
@@ -21,7 +21,7 @@ def test_a_hash_that_a_normaliser_got_wrong_is_logged(caplog: pytest.LogCaptureF
         "atomic", "u-1", source_id="s", chunk_id="c", role="Description", topic="pump", claim="The pump hums.",
         hash="0" * 64,
     )  # fmt: skip
-    (unit,) = admitted(read, 0, "sd-x", Normalisation(status="success", context_document=writer.text())).units
+    (unit,) = admitted_units(read, 0, "sd-x", Normalisation(status="success", context_document=writer.text())).units
     assert unit.hash != "0" * 64
     (record,) = caplog.records
     assert record.levelname == "WARNING"
@@ -49,5 +49,5 @@ def test_what_a_normaliser_raises_is_told_without_secrets() -> None:
 def test_a_reply_of_other_types_is_the_failure_of_its_plugin(reply: Any, said: str) -> None:
     read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
     with pytest.raises(TurnFailed, match=re.escape(said)) as caught:
-        admitted(read, 0, "sd-odd", reply)
+        admitted_units(read, 0, "sd-odd", reply)
     assert caught.value.details["plugin_code"] == "PLUGIN_CONTRACT_VIOLATION"

@@ -11,7 +11,7 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.sources import protocol
 from mrpvm.sources.limits import IngestLimits
 from mrpvm.sources.normalisers import NORMALISERS, runs_apart
-from mrpvm.sources.normalising import admitted, chunk_context, chunk_input
+from mrpvm.sources.normalising import admitted_units, chunk_context, chunk_input
 from mrpvm.sources.process import ReadingProcess
 from mrpvm.sources.source import SourceFile, finish_source, read_source
 from tests.sources.pdfs import bomb, pdf
@@ -36,7 +36,7 @@ def test_it_gives_what_the_server_itself_would_give() -> None:
     read = read_source(given)
     context = chunk_context("src-1", AbsentModel(), remaining_ms=1, remaining_llm_calls=0, stopped=lambda: False)
     replies = [NORMALISERS["sd-symbolic"].normalise(chunk_input(read, place), context) for place in range(5)]
-    results = [admitted(read, place, "sd-symbolic", reply) for place, reply in enumerate(replies)]
+    results = [admitted_units(read, place, "sd-symbolic", reply) for place, reply in enumerate(replies)]
     assert found == finish_source(read, results, given.limits)
     assert found.text == TEXT
     assert heard == [(place, 5) for place in range(5)]

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from mrpvm import registry
-from mrpvm.conversation.chain import chain_start
+from mrpvm.conversation.conversation_hash import empty_hash
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.commands.messages import answer_message
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, SessionEvent
@@ -191,7 +191,7 @@ def test_history_excludes_the_current_message(session, plugins):
 
 def test_a_command_is_a_point_of_recognition(session, monkeypatch):
     """Either both are stored or neither, wherever the server stops."""
-    call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
+    call = TurnCall(message="/style focus", conversation_hash=empty_hash("project", "key", ""))
     monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
     with pytest.raises(RuntimeError, match="stops here"):
         answer_message(session, call)

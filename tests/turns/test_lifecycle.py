@@ -16,7 +16,7 @@ from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.layers import SessionKnowledge
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.queries.sessions.lookups import filtered_sessions, status_of
+from sessions_app.queries.sessions.lookups import filtered_sessions, session_status
 from sessions_app.queries.sessions.lookups import session as visible
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
@@ -55,7 +55,7 @@ def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
     def slow(request, context):
         overdue(session)
         listed = filtered_sessions(session.project, status="running").get()
-        seen.append((status_of(listed), filtered_sessions(session.project, status="expired").count()))
+        seen.append((session_status(listed), filtered_sessions(session.project, status="expired").count()))
         return solution("Because.")(request, context)
 
     plugins(plugin("gs-plugin", "gs-a", slow))

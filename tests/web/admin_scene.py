@@ -168,7 +168,7 @@ def _add_conversation(session: Session) -> None:
         project=session.project, turn=turn, trace_id="0" * 32, span_id=secrets.token_hex(8), span={"name": HOSTILE}
     )
     RememberedText.objects.create(session=session, content=HOSTILE)
-    ConversationPoint.objects.create(session=session, sequence=1, chain="0" * 64)
+    ConversationPoint.objects.create(session=session, sequence=1, conversation_hash="0" * 64)
     SessionMemory.objects.create(
         project=session.project, owner=session.session_id, record={"sections": [HOSTILE]}, expires_at=timezone.now()
     )

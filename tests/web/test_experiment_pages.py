@@ -13,7 +13,7 @@ from sessions_app.actions.sessions.session import create_session
 from sessions_app.experiments.replays.replay import replay_turn
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from sessions_app.queries.turns.registry import evidence
+from sessions_app.queries.turns.registry import document_evidence
 from sessions_app.web.experiments import views
 from tests.web.page_scene import (
     HOSTILE,
@@ -134,7 +134,7 @@ def test_a_search_that_finds_nothing_says_so(live_project: Project, turn: Explai
 
 def test_a_trial_offers_what_the_turn_found(live_project: Project, turn: ExplainabilityTurn) -> None:
     client = member_client(live_project)
-    units = evidence(turn.response_document)
+    units = document_evidence(turn.response_document)
     html = client.get(address(turn, "turn-try"), {"unit": [units[0]["id"], "gone"]}).text
     boxes = parsed(html).css("[type=checkbox][name=unit]")
     assert len(units) > 1

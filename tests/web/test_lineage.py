@@ -8,7 +8,7 @@ from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KBRevision, KnowledgeBase, Project
-from sessions_app.queries.knowledge.pages import family_of
+from sessions_app.queries.knowledge.pages import base_family
 from sessions_app.web.knowledge.lineage import Dot, LineagePicture, lineage_picture
 from tests.actions.knowledge_scene import tell
 from tests.layers.units import make_unit
@@ -21,7 +21,7 @@ def admin(project: Project) -> Client:
 
 
 def shown(base: KnowledgeBase, revisions: int = 12) -> LineagePicture:
-    return lineage_picture(family_of(base, generations=4, forks=8, revisions=revisions), base)
+    return lineage_picture(base_family(base, generations=4, forks=8, revisions=revisions), base)
 
 
 def curve(start: Dot, end: Dot) -> str:

@@ -15,7 +15,7 @@ from sessions_app.actions.sessions.recognition import EXPIRED
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import Message, Project, Session
-from sessions_app.provider_threads import forget_chains
+from sessions_app.provider_threads import forget_provider_threads
 from sessions_app.queries.sessions.diagnostics import sent_requests
 from sessions_app.queries.turns.registry import events
 from sessions_app.web.shell.words import why
@@ -61,9 +61,9 @@ def outbound(html: str) -> Any:
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Iterator[Provider]:
     """Return the configured provider, called by its Responses API, without a thread."""
     settings.MRPVM_LLM_API = "responses"
-    forget_chains()
+    forget_provider_threads()
     yield provider
-    forget_chains()
+    forget_provider_threads()
 
 
 @pytest.mark.rule("CONTEXT-50")
@@ -147,7 +147,7 @@ def test_new_processes_sessions_and_histories_have_no_thread(
     session = create_session(live_project)
     talk(session, "My dog is called Rex.", **LLM)
     talk(create_session(live_project), "My dog is called Rex.", **LLM)
-    forget_chains()
+    forget_provider_threads()
     talk(session, "What is my dog called?", **LLM)
     settings.MRPVM_LLM_CHAIN = False
     talk(session, "What is my dog called?", **LLM)
@@ -178,7 +178,7 @@ def test_the_id_shown_is_followed_next_and_never_stored(
 ) -> None:
     """Neither a validator's reply nor a failed turn changes the thread."""
     settings.MRPVM_LLM_API = "responses"
-    forget_chains()
+    forget_provider_threads()
     session, client, shown = create_session(live_project), member_client(live_project), []
     for refuses in (False, False, True, False):
         provider.otherwise = acting(refuse(500, "overloaded")) if refuses else acting(say("It is Rex [1]."))

@@ -71,7 +71,7 @@ def _leanings(exchanges: Sequence[Exchange], weights: RewritingWeights) -> list[
     return [0.0, *(need_probability(exchanges[place].text, exchanges[:place], weights) for place in later)]
 
 
-def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, TermCandidate]:
+def addable_stems(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, TermCandidate]:
     """Return the stems that were said and are not in the message, in order of first mention.
 
     There are no more than are worth a look: what the user said, then the newest, so that long answers cost little.
@@ -150,7 +150,7 @@ def first_signs(
 ) -> tuple[dict[str, TermCandidate], list[tuple[str, dict[str, float]]]]:
     """Return the candidates, and the signs of each by itself."""
     leans = _leanings(exchanges, weights)
-    candidates = candidates_of(message, exchanges, leans)
+    candidates = addable_stems(message, exchanges, leans)
     words, said_count = words_of(message), len(mentions_in(message))
     about = {
         "refers": float(not _REFERRING.isdisjoint(words)),

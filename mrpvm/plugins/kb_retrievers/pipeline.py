@@ -10,7 +10,7 @@ from mrpvm.english.questions.requests import request_of
 from mrpvm.english.words.text import measure_terms, spelling_terms
 from mrpvm.english.words.text import terms as text_terms
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
-from mrpvm.knowledge.indexing import fields_of
+from mrpvm.knowledge.indexing import matched_fields
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import (
     ChosenEntries,
@@ -261,7 +261,7 @@ def find_lexically(profile: ContextProfile, request: RetrieveInput, context: Cal
 def matched_by(hit: ScoredUnit) -> str:
     """Return in words the BM25 score and its terms, each with the fields that contain it."""
     shares = sorted((-score, term) for term, score in hit.term_scores.items() if score > 0)
-    fields = fields_of(hit.unit, hit.term_scores.keys())
+    fields = matched_fields(hit.unit, hit.term_scores.keys())
     listed = ", ".join(f"{term} {-score:.2f}{_where(term, fields[term])}" for score, term in shares)
     return f"BM25 {hit.score:.2f}" + (f" ({listed})" if listed else "")
 

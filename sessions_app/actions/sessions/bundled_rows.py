@@ -7,7 +7,7 @@ from django.db.models import Model
 
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
-from sessions_app.layers import insert_postings, insert_words, note_revision
+from sessions_app.layers import insert_unit_postings, insert_words, note_revision
 from sessions_app.models import (
     FrozenContent,
     KBMount,
@@ -56,7 +56,7 @@ def _index(units: Sequence[Any]) -> None:
     entries = [index_entry(unit.to_value()) for unit in units]
     for layer in {unit.layer_id for unit in units}:
         own = [(unit.pk, entry) for unit, entry in zip(units, entries, strict=True) if unit.layer_id == layer]
-        insert_postings(layer, [key for key, _ in own], [entry for _, entry in own])
+        insert_unit_postings(layer, [key for key, _ in own], [entry for _, entry in own])
     insert_words((unit.pk, unit.layer_id, entry.words) for unit, entry in zip(units, entries, strict=True))
 
 

@@ -51,12 +51,12 @@ def begin_session(
     base: KnowledgeBase | None = None,
     client_name: str | None = None,
     metadata: Mapping[str, str] | None = None,
-    chain: str | None = None,
+    conversation_hash: str | None = None,
 ) -> Session:
     """Return a new session that begins with a history and the client's own notes; all or nothing.
 
     Args:
-        chain: the chain hash of the history, under which its conversation is recognised.
+        conversation_hash: that of the history, under which its conversation is recognised.
 
     Raises and effects: those of `create_session` and `import_history`.
     """
@@ -67,8 +67,10 @@ def begin_session(
         import_history(session, history)
     if metadata or history.messages:
         session.refresh_from_db()
-    if chain and history.messages:
-        ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
+    if conversation_hash and history.messages:
+        ConversationPoint.objects.create(
+            session=session, conversation_hash=conversation_hash, sequence=session.message_sequence
+        )
     return session
 
 

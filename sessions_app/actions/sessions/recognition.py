@@ -37,30 +37,30 @@ class RecognisedSession:
 
 def recognise_session(
     project: Project,
-    chain: str | None,
+    conversation_hash: str | None,
     read: Callable[[], History],
     choices: Choices | None = None,
     base: KnowledgeBase | None = None,
 ) -> RecognisedSession:
-    """Return the session whose conversation so far has a chain hash; a fork where it branches off an older turn.
+    """Return the session whose conversation so far has a hash; a fork where it branches off an older turn.
 
     An unknown conversation becomes a new session with that history. So does one that matches several sessions, because
     two people may begin in the same way. An empty conversation is never recognised.
 
     Args:
-        chain: the chain hash, None for an empty conversation.
+        conversation_hash: None for an empty conversation.
         read: returns the conversation so far; called if it is not recognised.
 
     Raises:
         whatever `begin_session` raises.
     """
-    point, is_ambiguous = recognised_point(chain) if chain else (None, False)
+    point, is_ambiguous = recognised_point(conversation_hash) if conversation_hash else (None, False)
     if point is None:
         history = read()
-        session = begin_session(project, history, choices, base=base, chain=chain)
+        session = begin_session(project, history, choices, base=base, conversation_hash=conversation_hash)
         ambiguous = (AMBIGUOUS,) if is_ambiguous else ()
         unread = (UNREAD,) if history.unread_count else ()
-        how = "imported" if chain else "new"
+        how = "imported" if conversation_hash else "new"
         return RecognisedSession(session=session, how=how, warnings=(*ambiguous, *unread))
     if point.session.message_sequence != point.sequence:
         return RecognisedSession(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")

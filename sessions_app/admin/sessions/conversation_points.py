@@ -12,12 +12,12 @@ from sessions_app.models import ConversationPoint
 class ConversationPointAdmin(ReadOnlyAdmin):
     """Chain hashes by session, newest first."""
 
-    list_display = ("id", "sequence", "chain", "page")
+    list_display = ("id", "sequence", "conversation_hash", "page")
     list_select_related = ("session",)
     deferred = ("session__system_prompt",)
-    search_fields = ("=chain", "=session__session_id")
+    search_fields = ("=conversation_hash", "=session__session_id")
     ordering = ("-id",)
-    fields = ("session", "page", "sequence", "chain")
+    fields = ("session", "page", "sequence", "conversation_hash")
 
     @admin.display
     def page(self, row: ConversationPoint) -> SafeString:

@@ -42,10 +42,10 @@ from sessions_app.api.turns.listing import turns_meant
 from sessions_app.experiments.suites.documents import (
     document_of,
     fields_given,
-    fields_of,
+    run_target_of,
+    stored_fields,
     target_document,
     target_for,
-    target_of,
 )
 from sessions_app.experiments.suites.questions import Target
 from sessions_app.experiments.suites.suite_files import exported_suite, import_suite
@@ -53,7 +53,7 @@ from sessions_app.experiments.suites.suites import check_test, keep_turns, start
 from sessions_app.models import Suite, SuiteRun, TestCase
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.knowledge.bases import knowledge_base
-from sessions_app.queries.paging import number, page
+from sessions_app.queries.paging import cursor_number, page
 
 
 class SuiteView(ExperimentView):
@@ -234,7 +234,7 @@ class OneTest(SuiteView):
     def patch(self, request: Request, suite_id: str, test_id: str) -> Response:
         """Replace the fields that are named."""
         test = suites.one_test(suites.suite(self.project, suite_id), test_id)
-        fields = fields_given(self.project, self.body(TestPatchRequest), fields_of(test))
+        fields = fields_given(self.project, self.body(TestPatchRequest), stored_fields(test))
         check_test(fields)
         return Response(record_of(change_test(test, fields)))
 
@@ -285,7 +285,7 @@ class Runs(SuiteView):
     def get(self, request: Request, suite_id: str) -> Response:
         """List runs, the newest first."""
         query, suite = self.parameters(PageQuery), suites.suite(self.project, suite_id)
-        shown = page(suites.runs(suite), [("-id", number)], query["limit"], query.get("cursor"))
+        shown = page(suites.runs(suite), [("-id", cursor_number)], query["limit"], query.get("cursor"))
         return self.listed("runs", shown, listed_run)
 
     @schemas.run_start
@@ -293,7 +293,7 @@ class Runs(SuiteView):
         """Run the suite against a target."""
         suite, body = suites.suite(self.project, suite_id), self.body(RunRequest)
         self.check_may_ask(body)
-        made = start_run(suite, target_of(body), self.author, wait_ms=body["wait_ms"])
+        made = start_run(suite, run_target_of(body), self.author, wait_ms=body["wait_ms"])
         run = suites.run_of(suite, made.experiment.experiment_id)
         return Response(run_record(run, suites.earlier_run(run)), status=201)
 

@@ -35,9 +35,9 @@ from sessions_app.queries.knowledge.bases import (
     sources,
     stale_source_keys,
 )
-from sessions_app.queries.paging import number, page, text
+from sessions_app.queries.paging import cursor_number, page, text
 
-_DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
+_DEFAULT_FIRST = (("-is_default", cursor_number), ("name", text), ("id", cursor_number))
 
 
 def repository(base: KnowledgeBase) -> Repository:
@@ -117,7 +117,7 @@ class Revisions(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """List its revisions, the newest first."""
         query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
-        listed = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
+        listed = page(revisions(base), (("-revision", cursor_number),), query["limit"], query.get("cursor"))
 
         def payload(row: KBRevision) -> RevisionObject:
             return {
@@ -162,7 +162,7 @@ class Sources(ApiView):
         """List sources, the newest first, without their texts."""
         query = self.parameters(PageQuery)
         base = knowledge_base(self.project, kb_id)
-        listed = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
+        listed = page(sources(base), (("-id", cursor_number),), query["limit"], query.get("cursor"))
         stale = stale_source_keys(base.head)
         return self.listed("sources", listed, lambda row: source_payload(row, stale), base.source_count)
 
@@ -188,5 +188,5 @@ class BaseQuarantine(ApiView):
         query = self.parameters(PageQuery)
         chunks = quarantined_of_base(knowledge_base(self.project, kb_id))
         return self.listed(
-            "chunks", page(chunks, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+            "chunks", page(chunks, (("-id", cursor_number),), query["limit"], query.get("cursor")), quarantined_payload
         )

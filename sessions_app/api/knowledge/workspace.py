@@ -24,13 +24,13 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import OnStage, stage_file
 from sessions_app.models import KnowledgeSource, Session
 from sessions_app.queries.knowledge.bases import stale_source_keys, workspace_sources
-from sessions_app.queries.paging import Page, number, page
+from sessions_app.queries.paging import Page, cursor_number, page
 from sessions_app.queries.sessions import lookups as sessions
 
 
 def workspace_page(session: Session, limit: int, cursor: str | None = None) -> Page[KnowledgeSource]:
     """Return a page of the workspace's sources, the newest first; journals are left out."""
-    return page(workspace_sources(session), (("-id", number),), limit, cursor)
+    return page(workspace_sources(session), (("-id", cursor_number),), limit, cursor)
 
 
 def workspace_payload(session: Session, shown: Page[KnowledgeSource]) -> WorkspaceObject:

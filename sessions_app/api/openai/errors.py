@@ -8,7 +8,7 @@ from rest_framework.views import set_rollback
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.api.openai.objects import OpenAIErrorResponse
-from sessions_app.api.shell.errors import body_of, error_response, status_of
+from sessions_app.api.shell.errors import body_of, error_response, http_status_of
 from sessions_app.api.shell.responses import ErrorResponse
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
@@ -44,7 +44,7 @@ def openai_error(body: ErrorResponse) -> OpenAIErrorResponse:
     fields = details.get("fields")
     param = details.pop("param", None) or (next(iter(fields)) if isinstance(fields, dict) and fields else None)
     code = details.pop("code", None) or _CODES.get(error["code"], error["code"])
-    status = status_of(error["code"])
+    status = http_status_of(error["code"])
     return {
         "error": {
             "message": error["message"],

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mrpvm.conversation.chain import chain_start, extend_chain
+from mrpvm.conversation.conversation_hash import empty_hash, extend_hash
 from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
 from mrpvm.wire import JSONObject
@@ -131,16 +131,16 @@ def found_session(view: ApiView, checked: CheckedRequest) -> tuple[RecognisedSes
     before = checked.said.before
     if named is not None:
         return named, checked.with_call(history=before or None)
-    start = chain_start(str(view.project.pk), view.access.caller, user_of(checked.body))
-    chain = extend_chain(start, before)
+    start = empty_hash(str(view.project.pk), view.access.caller, user_of(checked.body))
+    conversation_hash = extend_hash(start, before)
     recognised = recognise_session(
         view.project,
-        chain if before else None,
+        conversation_hash if before else None,
         lambda: read_history(view.project, _messages(before)),
         checked.call.remembered_choices,
         checked.call.base,
     )
-    return recognised, checked.with_call(chain=chain)
+    return recognised, checked.with_call(conversation_hash=conversation_hash)
 
 
 def in_session(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> CheckedRequest:

@@ -27,7 +27,7 @@ from sessions_app.api.shell.requests import (
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge.bases import quarantined_of_session
-from sessions_app.queries.paging import number, page
+from sessions_app.queries.paging import cursor_number, page
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns.registry import unit_life
 
@@ -43,7 +43,7 @@ class Messages(ApiView):
         """List messages, the first first."""
         query = self.parameters(PageQuery)
         owner = sessions.session(self.project, session_id)
-        listed = page(sessions.messages(owner), (("sequence", number),), query["limit"], query.get("cursor"))
+        listed = page(sessions.messages(owner), (("sequence", cursor_number),), query["limit"], query.get("cursor"))
         return self.listed("messages", listed, message_payload, owner.message_count)
 
 
@@ -55,7 +55,9 @@ class Units(ApiView):
         """List units, the oldest first."""
         query = self.parameters(UnitListQuery)
         rows = sessions.units(sessions.session(self.project, session_id), query.get("state"))
-        return self.listed("units", page(rows, (("id", number),), query["limit"], query.get("cursor")), unit_payload)
+        return self.listed(
+            "units", page(rows, (("id", cursor_number),), query["limit"], query.get("cursor")), unit_payload
+        )
 
 
 class OneUnit(ApiView):
@@ -79,7 +81,9 @@ class Mounts(ApiView):
         """List mounts, the newest first."""
         query = self.parameters(PageQuery)
         rows = sessions.mounts(sessions.session(self.project, session_id))
-        return self.listed("mounts", page(rows, (("-id", number),), query["limit"], query.get("cursor")), mount_payload)
+        return self.listed(
+            "mounts", page(rows, (("-id", cursor_number),), query["limit"], query.get("cursor")), mount_payload
+        )
 
 
 class SessionContext(ApiView):
@@ -121,7 +125,7 @@ class SessionQuarantine(ApiView):
         query = self.parameters(PageQuery)
         chunks = quarantined_of_session(sessions.session(self.project, session_id))
         return self.listed(
-            "chunks", page(chunks, (("-id", number),), query["limit"], query.get("cursor")), quarantined_payload
+            "chunks", page(chunks, (("-id", cursor_number),), query["limit"], query.get("cursor")), quarantined_payload
         )
 
 

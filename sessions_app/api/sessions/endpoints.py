@@ -23,11 +23,11 @@ from sessions_app.api.shell.responses import ChoicesReported, SessionMetadata
 from sessions_app.api.shell.views import ApiView
 from sessions_app.models import Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_base
-from sessions_app.queries.paging import number, page, when
+from sessions_app.queries.paging import cursor_number, page, when
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.model_roles import session_config
 
-_LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
+_LATEST_FIRST = (("-last_activity_at", when), ("-id", cursor_number))
 
 
 def metadata(session: Session) -> SessionMetadata:
@@ -36,7 +36,7 @@ def metadata(session: Session) -> SessionMetadata:
         "session_id": session.session_id,
         "title": session.title,
         "label": session.label,
-        "status": sessions.status_of(session),
+        "status": sessions.session_status(session),
         "created_at": session.created_at,
         "last_activity_at": session.last_activity_at,
         "expires_at": session.expires_at,

@@ -14,7 +14,7 @@ from sessions_app.queries.settings.retention import (
     Preview,
     chosen_with,
     days_kept,
-    preview,
+    removal_preview,
     retention_of,
     server_days,
 )
@@ -43,7 +43,7 @@ class RetentionPreview(AdminsView):
         named = {name.replace("_", "-"): days for name, days in self.parameters(RetentionQuery).items()}
         check_days(named)
         chosen = chosen_with(retention_of(self.project).days, named)
-        return Response({"kinds": [_preview(item) for item in preview(self.project, chosen)]})
+        return Response({"kinds": [_preview(item) for item in removal_preview(self.project, chosen)]})
 
 
 class StopRetention(AdminsView):

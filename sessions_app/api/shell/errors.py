@@ -82,7 +82,7 @@ _RETRY_AFTER_SECONDS = {
 _DEFECT = "The server has a defect; the request was not carried out. Its log says more under this request id."
 
 
-def status_of(code: str) -> int:
+def http_status_of(code: str) -> int:
     """Return the HTTP status of a code."""
     return STATUS_BY_CODE.get(code, 500)
 
@@ -114,7 +114,7 @@ def error_body(
             "sessionId": session_id,
             "frameId": None,
             "timestamp": wire_time(timezone.now()),
-            "type": error_type(status_of(code)),
+            "type": error_type(http_status_of(code)),
         }
     }
 
@@ -223,7 +223,7 @@ def error_response(body: Mapping[str, Any], error: Exception | None = None) -> R
         headers["Retry-After"] = str(retry_after)
     if code == "UNAUTHENTICATED":
         headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or 'Bearer realm="mrpvm"'
-    return Response(body, status=status_of(code), headers=headers)
+    return Response(body, status=http_status_of(code), headers=headers)
 
 
 def bad_request_body(request: HttpRequest, error: Exception) -> ErrorResponse:

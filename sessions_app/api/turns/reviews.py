@@ -14,7 +14,7 @@ from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.listing import turns_meant
 from sessions_app.api.turns.responses import QueuedTurnObject, ScoreObject
 from sessions_app.models import ExplainabilityTurn, QueuedTurn, TurnScore
-from sessions_app.queries.paging import number, page
+from sessions_app.queries.paging import cursor_number, page
 from sessions_app.queries.turns.agreement import project_agreements
 from sessions_app.queries.turns.registry import turn as turn_of
 from sessions_app.queries.turns.reviews import queue_counts, queued_turns, scores_of
@@ -63,7 +63,7 @@ class Reviews(ApiView):
         """List the queue, the oldest first."""
         query = self.parameters(PageQuery)
         queue = queued_turns(self.project).prefetch_related("turn__scores")
-        listed = page(queue, [("id", number)], query["limit"], query.get("cursor"))
+        listed = page(queue, [("id", cursor_number)], query["limit"], query.get("cursor"))
         counts = queue_counts(self.project, self.author.name)
         body = {
             "queued": counts.queued,

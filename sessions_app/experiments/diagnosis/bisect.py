@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from mrpvm.errors import InvalidInput
-from sessions_app.experiments.diagnosis.search import Expectation, plain
+from sessions_app.experiments.diagnosis.search import Expectation, compared_text
 from sessions_app.experiments.replays.recorded import NotReplayable, RecordedTurn, SupposedTurn, recorded_turn
 from sessions_app.experiments.trials.changes import Changes
 from sessions_app.experiments.trials.trial import Tick, TrialOutcome, run_trial
@@ -184,7 +184,7 @@ class MomentSearch:
         last = self._last or outcome
         if self._expected.is_stated:
             return self._expected.is_met(outcome.answer) == self._expected.is_met(last.answer)
-        return plain(outcome.answer) == plain(last.answer)
+        return compared_text(outcome.answer) == compared_text(last.answer)
 
     def _in_order(self) -> list[BisectStep]:
         return [self._steps[place] for place in sorted(self._steps)]

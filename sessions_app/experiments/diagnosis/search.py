@@ -72,17 +72,17 @@ class Expectation:
         )
 
 
-def plain(text: str) -> str:
+def compared_text(text: str) -> str:
     """Return a text as answers are compared: without differences of case and white space."""
     return " ".join(text.split()).casefold()
 
 
 def says(text: str, wanted: str) -> bool:
     """Return whether a text contains another, whose numbers are whole: "18 kg" and "1.8 kg" do not say "8 kg"."""
-    words = plain(wanted)
+    words = compared_text(wanted)
     before = r"(?<!\d)(?<!\d[.,])" if words[:1].isdigit() else ""
     after = r"(?!\d)(?![.,]\d)" if words[-1:].isdigit() else ""
-    return re.search(f"{before}{re.escape(words)}{after}", plain(text)) is not None
+    return re.search(f"{before}{re.escape(words)}{after}", compared_text(text)) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ class CauseSearch:
             return False
         if self.expected.is_stated:
             return self._meets(outcome)
-        return plain(outcome.answer) != plain(self._before)
+        return compared_text(outcome.answer) != compared_text(self._before)
 
     def _meets(self, outcome: TrialOutcome) -> bool:
         """Return whether a trial answers as expected; where the turn quoted that already, it has to be more."""

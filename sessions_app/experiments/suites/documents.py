@@ -167,7 +167,7 @@ def fields_given(project: Project, document: Mapping[str, Any], kept: TestFields
     )
 
 
-def fields_of(test: TestCase) -> TestFields:
+def stored_fields(test: TestCase) -> TestFields:
     """Return the fields of a stored test."""
     return TestFields(
         name=test.name,
@@ -181,7 +181,7 @@ def fields_of(test: TestCase) -> TestFields:
     )
 
 
-def target_of(document: Mapping[str, Any]) -> Target:
+def run_target_of(document: Mapping[str, Any]) -> Target:
     """Return what a client wants a suite to be run against."""
     return Target(
         base=document.get("kb_id"),
@@ -212,7 +212,7 @@ def target_for(base: KnowledgeBase, document: Mapping[str, Any]) -> Target:
 
 
 def target_document(target: Target) -> TargetDocument:
-    """Return a target as `target_of` takes it; what is not said is left out."""
+    """Return a target as `run_target_of` takes it; what is not said is left out."""
     document = {
         "kb_id": target.base,
         "revision": target.revision,

@@ -10,7 +10,7 @@ from mrpvm.conversation.answers import words_told
 from mrpvm.errors import InvalidInput
 from mrpvm.values import BASES
 from mrpvm.wire import JSONObject, from_wire, to_wire
-from sessions_app.experiments.diagnosis.search import plain, says
+from sessions_app.experiments.diagnosis.search import compared_text, says
 
 STATUSES = ("answered", "no-context", "failed")
 MOST_ENTRIES, MOST_CHARS = 50, 4_000
@@ -102,7 +102,7 @@ def _check_texts(expected: Expected) -> None:
     lists = (expected.contains, expected.does_not_contain, expected.cites, expected.cites_sources, expected.uses)
     if any(len(entries) > MOST_ENTRIES for entries in lists):
         raise InvalidInput(f"At most {MOST_ENTRIES} entries of each kind can be expected.")
-    if not all(plain(entry) for entries in lists for entry in entries):
+    if not all(compared_text(entry) for entries in lists for entry in entries):
         raise InvalidInput("An expected text is empty.")
     texts = (expected.equals or "", expected.matches or "", expected.judged or "")
     if any(len(text) > MOST_CHARS for entries in (*lists, texts) for text in entries):
@@ -167,7 +167,7 @@ def _of_effort(expected: Expected, answered: Answered) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    return plain(words_told(text))
+    return compared_text(words_told(text))
 
 
 def _short(text: str) -> str:

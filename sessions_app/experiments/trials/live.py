@@ -53,7 +53,7 @@ def estimate(trials: Iterable[RecordedTurn]) -> Estimate:
     return Estimate(
         call_count=calls,
         token_count=used.input_tokens + used.output_tokens,
-        cost=cost_of(used),
+        cost=token_cost(used),
         budget=settings.MRPVM_TRIAL_BUDGET,
     )
 
@@ -65,7 +65,7 @@ def with_messages(estimate: Estimate, messages: Iterable[str]) -> Estimate:
         input_tokens=sum(len(message) for message in questions) // CHARS_PER_TOKEN,
         output_tokens=len(questions) * ANSWER_TOKENS,
     )
-    cost = cost_of(used)
+    cost = token_cost(used)
     return replace(
         estimate,
         call_count=estimate.call_count + len(questions),
@@ -94,7 +94,7 @@ def check_allowed(estimate: Estimate, project: Project) -> None:
         )
 
 
-def cost_of(usage: Usage) -> Decimal | None:
+def token_cost(usage: Usage) -> Decimal | None:
     """Return what tokens cost, None where no price is set."""
     prices = settings.MRPVM_LLM_INPUT_PRICE, settings.MRPVM_LLM_OUTPUT_PRICE
     if not any(prices):
@@ -140,7 +140,7 @@ class LiveModel:
     @property
     def cost(self) -> Decimal | None:
         """Return what was taken in the currency of the price, None where none is set."""
-        return cost_of(self.usage)
+        return token_cost(self.usage)
 
     def send(
         self,

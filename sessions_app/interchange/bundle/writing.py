@@ -37,8 +37,14 @@ from sessions_app.models import (
     TurnEvents,
 )
 from sessions_app.models.turns.payload_frames import payload_texts, places
-from sessions_app.queries.sessions.bundle import Rows, imported_bases, layers_shown, rows_of, stored_views
-from sessions_app.queries.sessions.bundle import line_of as line_of_sessions
+from sessions_app.queries.sessions.bundle import (
+    Rows,
+    bundle_rows,
+    fork_line_of,
+    imported_bases,
+    layers_shown,
+    stored_views,
+)
 from sessions_app.turns.view import TurnView
 
 _MOMENT = (1980, 1, 1, 0, 0, 0)
@@ -54,10 +60,10 @@ def write_bundle(session: Session, file: IO[bytes]) -> BundleManifest:
     Raises:
         TooLarge: BUNDLE_TOO_LARGE, more than `MRPVM_MAX_BUNDLE_BYTES` before compression.
     """
-    line = line_of_sessions(session)
+    line = fork_line_of(session)
     seen = {layer for record in stored_views(line) for layer in TurnView.of_record(record).layers}
     layers = layers_shown(seen, line)
-    rows = rows_of(line, layers)
+    rows = bundle_rows(line, layers)
     scope = _Scope.of(rows)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive, secrets_remembered():
         files: list[BundledFile] = []

@@ -23,7 +23,7 @@ from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from sessions_app.exclusive import alone_at
 from sessions_app.layers.lengths import Lengths, change_lengths, set_lengths
 from sessions_app.layers.lifecycle import create_layer, draft_layers, outdated_layers, own_layers
-from sessions_app.layers.units import insert_postings, recount_layer
+from sessions_app.layers.units import insert_unit_postings, recount_layer
 from sessions_app.layers.upkeep.packing import pack_postings
 from sessions_app.layers.words import rewrite_words
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, LayerUnit, PackedLayer, Posting, Session
@@ -108,7 +108,7 @@ def _write_aside(holder_pk: int, keys: Sequence[int], report: Callable[[int], ob
 
 def _write(postings_key: int, units: Sequence[_Unit]) -> Lengths:
     """Write what units are found by, and give the lengths that it changes."""
-    insert_postings(postings_key, [pk for pk, *_ in units], [entry for *_, entry in units])
+    insert_unit_postings(postings_key, [pk for pk, *_ in units], [entry for *_, entry in units])
     rewrite_words((pk, layer, entry.words) for pk, layer, _, entry in units)
     return {pk: (length, entry.length) for pk, _, length, entry in units if length != entry.length}
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author
-from sessions_app.experiments.suites.documents import target_of
+from sessions_app.experiments.suites.documents import run_target_of
 from sessions_app.experiments.suites.junit import junit_text, why_not
 from sessions_app.experiments.suites.suite_files import exported_suite, import_suite
 from sessions_app.experiments.suites.suites import run_now
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         chosen |= {"deliberation_level": options["level"], "model": options["model"]}
         target = {name: options[name] for name in ("revision", "draft_of", "heads")}
         target |= {"kb_id": _base_id(project, options["base"]), "tags": options["tag"], "choices": chosen}
-        run = run_now(suite, target_of(target), _AUTHOR)
+        run = run_now(suite, run_target_of(target), _AUTHOR)
         for result in results(run):
             is_passed = result.outcome == TestResult.Outcome.PASSED
             reason = "" if is_passed else f": {why_not(result)}"

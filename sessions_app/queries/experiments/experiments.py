@@ -7,7 +7,7 @@ from django.db.models import Count, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import Experiment, ExplainabilityTurn, Project, Trial
-from sessions_app.queries.paging import Page, number, page
+from sessions_app.queries.paging import Page, cursor_number, page
 
 
 def experiment(project: Project, experiment_id: str) -> Experiment:
@@ -41,7 +41,7 @@ def experiment_page(project: Project, limit: int, cursor: str | None = None, kin
         InvalidInput: the cursor is not one of ours.
     """
     rows = _of_project(project)
-    shown = page(rows.filter(kind=kind) if kind else rows, [("-id", number)], limit, cursor)
+    shown = page(rows.filter(kind=kind) if kind else rows, [("-id", cursor_number)], limit, cursor)
     return replace(shown, rows=[_within(project, row) for row in shown.rows])
 
 

@@ -48,7 +48,7 @@ class BaseFamily:
     goes_on_above: bool
 
 
-def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> BaseFamily:
+def base_family(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> BaseFamily:
     """Return the base's family, cut to `generations` above it, `forks` below it and the newest `revisions` of each.
 
     One query for each generation, and three; four if it has forks.

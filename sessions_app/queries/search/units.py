@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from mrpvm.knowledge.indexing import pieces_of, words_of
+from mrpvm.knowledge.indexing import index_words_of, pieces_of
 from sessions_app.layers import EffectiveView
 from sessions_app.models import LayerUnit
 
@@ -38,7 +38,7 @@ def asked_for(text: str) -> WordQuery:
     phrases: list[tuple[str, ...]] = []
     left, left_out_count = ASKED_WORDS, 0
     for place, part in enumerate(_QUOTED.split(text)):
-        for words in [words_of(part)] if place % 2 else pieces_of(part):
+        for words in [index_words_of(part)] if place % 2 else pieces_of(part):
             taken = tuple(words[:left])
             phrases += [taken] if taken else []
             left -= len(taken)

@@ -35,7 +35,7 @@ MOST_FORKS = 50
 """The most earlier sessions that are included; turns that need an older one cannot be run again."""
 
 
-def line_of(session: Session) -> list[Session]:
+def fork_line_of(session: Session) -> list[Session]:
     """Return the sessions that the session continues from, oldest first, and the session itself."""
     line = [session]
     while line[0].forked_from is not None and len(line) < MOST_FORKS:
@@ -62,7 +62,7 @@ def layers_shown(seen: Collection[int], sessions: Collection[Session]) -> set[in
     return set(KnowledgeLayer.objects.filter(pk__in=shown).values_list("pk", flat=True))
 
 
-def rows_of(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
+def bundle_rows(sessions: Sequence[Session], layers: Collection[int]) -> Rows:
     """Return the rows of these sessions and layers by model, oldest first; referenced models come first.
 
     Running turns and their staged units are left out, and mounts of layers that are left out.

@@ -10,14 +10,14 @@ _LOOKED_AT = 50
 """With more matching sessions than this, a conversation counts as unknown."""
 
 
-def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
+def recognised_point(conversation_hash: str) -> tuple[ConversationPoint | None, bool]:
     """Return the point with this hash, and whether it is ambiguous: several unrelated sessions have one.
 
     Forks of one conversation are related; the one with the latest activity is returned. A deleted session is never
     returned but still counts, so that its user is not led into an unrelated session.
     """
     points = list(
-        ConversationPoint.objects.filter(chain=chain)
+        ConversationPoint.objects.filter(conversation_hash=conversation_hash)
         .select_related("session")
         .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
     )

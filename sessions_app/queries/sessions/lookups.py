@@ -197,7 +197,7 @@ def overdue(prefix: str = "") -> Q:
 _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
 
 
-def status_of(session: Session) -> str:
+def session_status(session: Session) -> str:
     """Return the state of a session that has its counts: running, expired, failed or active."""
     latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
     if latest == ExplainabilityTurn.Status.RUNNING:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from django.db.models import QuerySet
 
 from sessions_app.models import AuditEntry, AuditKind, Project
-from sessions_app.queries.paging import Page, number, page
+from sessions_app.queries.paging import Page, cursor_number, page
 
 AREAS = tuple(sorted({kind.value.partition(".")[0] for kind in AuditKind}))
 """The nouns that kinds of entries begin with."""
@@ -54,7 +54,7 @@ def entry_page(project: Project, wanted: AuditFilter, limit: int, cursor: str | 
     Raises:
         InvalidInput: the cursor is not one of ours.
     """
-    return page(entries(project, wanted), [("-id", number)], limit, cursor)
+    return page(entries(project, wanted), [("-id", cursor_number)], limit, cursor)
 
 
 def entries_after(project: Project, wanted: AuditFilter, key: int, limit: int) -> Sequence[AuditEntry]:

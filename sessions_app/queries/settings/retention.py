@@ -91,7 +91,7 @@ def is_forgetting(project: Project) -> bool:
     return Forgetting.objects.filter(project=project, status__in=("planning", "running")).exists()
 
 
-def preview(project: Project, chosen: Mapping[str, int]) -> list[Preview]:
+def removal_preview(project: Project, chosen: Mapping[str, int]) -> list[Preview]:
     """Return what rules with these days would remove now; two queries a kind, and one for each reason to keep some."""
     return [_preview(project, kind, days_kept(chosen, kind)) for kind in RetentionKind]
 

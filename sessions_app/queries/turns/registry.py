@@ -367,7 +367,7 @@ def deciding_reasons(document: ResponseDocument | None) -> list[str]:
     return [group["reason"] for group in (document["groups"] if document else ()) if group.get("reason")]
 
 
-def evidence(document: ResponseDocument | None) -> list[UnitValue]:
+def document_evidence(document: ResponseDocument | None) -> list[UnitValue]:
     """Return the units that a response document's groups found in the session and its bases, the best score first.
 
     Statements only, each once: what a section or a source says as a whole repeats them.

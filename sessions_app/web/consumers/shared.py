@@ -112,7 +112,7 @@ def _news(session_pk: int, since: int) -> Sequence[Outgoing]:
 
 
 def _outgoing(event: SessionEvent) -> Outgoing:
-    return Outgoing(event.sequence, False, json.dumps(events.message_of(event)))
+    return Outgoing(event.sequence, False, json.dumps(events.browser_message_of(event)))
 
 
 class Wakeup:
@@ -208,7 +208,7 @@ class Subscription:
 
     @property
     def _groups(self) -> tuple[str, str]:
-        return events.group_of(self._session.pk), events.group_of_base(self._session.base_pk)
+        return events.channel_group_of(self._session.pk), events.group_of_base(self._session.base_pk)
 
     def leave(self, wakeup: Wakeup) -> bool:
         """Remove `wakeup`; return whether none is left, and then the subscription has ended."""

@@ -20,7 +20,7 @@ from sessions_app.actions.experiments.suites import (
     remove_test,
     rename_suite,
 )
-from sessions_app.experiments.suites.documents import fields_of
+from sessions_app.experiments.suites.documents import stored_fields
 from sessions_app.experiments.suites.questions import Target
 from sessions_app.experiments.suites.suite_files import FILE_CHARS, exported_suite, import_suite
 from sessions_app.experiments.suites.suites import check_test, estimate_tests, kept_turn, start_base_tests, start_run
@@ -181,7 +181,7 @@ def edit_test(request: HttpRequest, member: Member, suite_id: str, test_id: str)
     """Show the form of a test; a POST changes the test."""
     suite = suites.suite(member.project, suite_id)
     test = suites.one_test(suite, test_id)
-    error, fields = "", fields_of(test)
+    error, fields = "", stored_fields(test)
     if request.method == "POST":
         try:
             fields = fields_given(member.project, request.POST, fields)

@@ -12,7 +12,7 @@ from mrpvm.llm.port import Sampling
 from mrpvm.trace.response import ResponseDocument
 from mrpvm.values import Selection
 from sessions_app.experiments.trials.changes import Changes
-from sessions_app.queries.turns.registry import evidence
+from sessions_app.queries.turns.registry import document_evidence
 from sessions_app.web.shell.words import STORES
 
 WHOLE: dict[str, Any] = {"history_max_turns": 500, "enable_history_summarization": False}
@@ -57,7 +57,7 @@ class Offered:
 
 def offered(document: ResponseDocument | None, changes: Changes) -> Offered:
     """Return the best `UNITS_OFFERED` statements in a turn's response document, and their sources."""
-    units = evidence(document)[:UNITS_OFFERED]
+    units = document_evidence(document)[:UNITS_OFFERED]
     sources = {unit["sourceId"]: unit.get("sourceName") or STORES["session"] for unit in units}
     shown = {unit["id"] for unit in units}
     return Offered(

@@ -14,7 +14,7 @@ from sessions_app.queries.knowledge.bases import revision_of, revisions, sources
 from sessions_app.queries.knowledge.pages import (
     TURNS_LOOKED_AT,
     asked_terms,
-    family_of,
+    base_family,
     forks_of,
     mounting_sessions,
     newest_fork,
@@ -56,7 +56,7 @@ def base_context(
     Raises:
         NotFound: UNIT_NOT_FOUND, SOURCE_NOT_FOUND.
     """
-    family = family_of(
+    family = base_family(
         base,
         generations=settings.MRPVM_GENERATIONS_SHOWN,
         forks=settings.MRPVM_FORKS_SHOWN,

@@ -13,7 +13,7 @@ from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.knowledge.bases import offered_bases
 from sessions_app.queries.search.reach import latest_active, stretch_of
 from sessions_app.queries.search.row_numbers import whole_number
-from sessions_app.queries.sessions.lookups import filtered_sessions, listed_sessions, status_of
+from sessions_app.queries.sessions.lookups import filtered_sessions, listed_sessions, session_status
 from sessions_app.queries.sessions.pages import SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.turns.lists import SessionFigures, figures_of, latest_figures, latest_turns
 from sessions_app.web.sessions.conversation import rating_of, turn_tone
@@ -173,7 +173,7 @@ def filter_context(project: Project, query: ListQuery) -> dict[str, Any]:
 
 
 def _row(session: Session, turns: Sequence[ExplainabilityTurn]) -> SessionRow:
-    status = status_of(session)
+    status = session_status(session)
     ratings = [rating.value if (rating := rating_of(turn)) else "" for turn in turns]
     figures = figures_of(
         [(turn.duration_ms, turn.token_count, rating) for turn, rating in zip(turns, ratings, strict=True)]

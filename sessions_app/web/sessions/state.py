@@ -17,7 +17,7 @@ from sessions_app.web.sessions.memory import memory_context
 from sessions_app.web.sessions.policies import policy_fields
 from sessions_app.web.sessions.saving import saving_context
 from sessions_app.web.sessions.skills import frozen_context
-from sessions_app.web.settings.model_roles import models_of
+from sessions_app.web.settings.model_roles import own_model_lines
 from sessions_app.web.shell.prose import plain
 from sessions_app.web.shell.words import ending
 from sessions_app.web.turns.graph.status import Tone, duration_badge
@@ -86,7 +86,7 @@ def _panel_context(session: Session, query: PanelQuery, mounted: Sequence[KBMoun
             return {
                 "preferences": _preferences(session),
                 "policies": policy_fields(session),
-                "models": models_of(session_config(session)),
+                "models": own_model_lines(session_config(session)),
                 **frozen_context(session),
                 **memory_context(session),
             }

@@ -21,7 +21,7 @@ from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.actions.settings.quotas import take_turn
 from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.commands.messages import answer_message
-from sessions_app.provider_threads import drop_chain
+from sessions_app.provider_threads import drop_provider_thread
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions.lookups import counted_session as session_of
@@ -54,7 +54,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         if deleted is None or deleted.deleted_at is None or deleted.deleted_at < timezone.now() - UNDO_PERIOD:
             raise
         return page(request, "sessions/deleted.html", member, {"session": deleted}, section="sessions", status=404)
-    drop_chain(session)
+    drop_provider_thread(session)
     written = take(request, f"written:{session_id}")
     mounted, before = newest_mounts(session), whole_number(request.GET.get("before"))
     context = {

@@ -118,7 +118,7 @@ def _endpoint(where: EndpointConfig) -> dict[str, Any]:
     }
 
 
-def table_of(form: Mapping[str, str]) -> ModelTable:
+def model_table_of(form: Mapping[str, str]) -> ModelTable:
     """Return the table that a form's fields state, unchecked; fields are named as the template names them."""
     roles: dict[str, RoleRecord] = {
         name.removeprefix("role-"): {"model": value} for name, value in form.items() if name.startswith("role-")
@@ -142,7 +142,7 @@ def table_of(form: Mapping[str, str]) -> ModelTable:
     }
 
 
-def fields_of(config: ModelTable) -> dict[str, str]:
+def form_fields_of(config: ModelTable) -> dict[str, str]:
     """Return the text of each field of the form that shows a table, by name."""
     fields = {f"role-{role}": item["model"] for role, item in config["roles"].items()}
     for plugin_id, stored in config["pluginOverrides"].items():
@@ -160,7 +160,7 @@ def _number(text: str) -> float | str | None:
         return text
 
 
-def models_of(config: ModelTable) -> list[tuple[str, str]]:
+def own_model_lines(config: ModelTable) -> list[tuple[str, str]]:
     """Return what a session's own table says, line by line; roles and plugins that are left open are not named."""
     named = [(role, item["model"]) for role, item in config["roles"].items() if item["model"]]
     for plugin_id, item in config["pluginOverrides"].items():

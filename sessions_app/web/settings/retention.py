@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.settings.retention import check_days, choose_retention, start_retention, stop_retention
 from sessions_app.models import Retention, RetentionKind
-from sessions_app.queries.settings.retention import chosen_with, days_kept, preview, retention_of, server_days
+from sessions_app.queries.settings.retention import chosen_with, days_kept, removal_preview, retention_of, server_days
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.form_addresses import form_of
@@ -35,7 +35,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
             check_days(named)
             chosen = chosen_with(retention.days, named)
             if "preview" in request.POST:
-                previews = preview(member.project, chosen)
+                previews = removal_preview(member.project, chosen)
             else:
                 is_stopped = choose_retention(member.project, named).is_stopped
                 removal = "Removal is stopped until you start it." if is_stopped else "What is too old is removed soon."

@@ -8,7 +8,7 @@ from mrpvm.errors import InvalidInput
 from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.language_model import model_names
 from sessions_app.queries.settings.model_roles import shared_config
-from sessions_app.web.settings.model_roles import fields_of, roles_context, table_of
+from sessions_app.web.settings.model_roles import form_fields_of, model_table_of, roles_context
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.pages import page, tell
@@ -21,11 +21,11 @@ TEMPLATE = "settings/index.html"
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the project's table; a POST sets changed fields, and a refused one is shown again with the reason."""
     config, updated_at = shared_config(member.project)
-    stored = fields_of(config)
+    stored = form_fields_of(config)
     error, status = "", 200
     if request.method == "POST":
         member.check("admin")
-        config = table_of({**stored, **changed_fields(request.POST.dict(), request.POST)})
+        config = model_table_of({**stored, **changed_fields(request.POST.dict(), request.POST)})
         try:
             set_model_roles(member.project, config)
         except InvalidInput as refused:

@@ -11,7 +11,7 @@ from mrpvm.knowledge.forms import requested_forms
 from mrpvm.knowledge.payload import offered_entries
 from mrpvm.llm.prompts import load_prompt
 from mrpvm.plugins.dialogue import Dialogue, failure
-from mrpvm.plugins.goal_solvers.llm.question import conversation, has_marks
+from mrpvm.plugins.goal_solvers.llm.question import has_marks, question_messages
 from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, CitedText
 from mrpvm.values import Answer, AnswerGroup, Evidence
 
@@ -75,7 +75,7 @@ class LLMGoalSolver:
         self, dialogue: Dialogue, request: SolveInput, evidence: Sequence[Evidence], write: Callable[[str], None]
     ) -> dict[int, CitedText]:
         """Return the model's text for each group; groups that it left out are missing."""
-        messages = conversation(request, evidence)
+        messages = question_messages(request, evidence)
         if len(request.evidence) == 1:
             reader = _reader(evidence[0], request, write)
             reply = dialogue.ask(messages, reader.feed)

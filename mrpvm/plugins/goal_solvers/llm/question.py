@@ -23,7 +23,7 @@ def has_marks(evidence: Evidence) -> bool:
     return not FORMS_WITHOUT_MARKS & set(requested_forms(evidence))
 
 
-def conversation(request: SolveInput, shown: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
+def question_messages(request: SolveInput, shown: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
     """Return the history and, as the last message, the intents to answer."""
     said = message_to_read(request.message, request.history)
     content = masked(

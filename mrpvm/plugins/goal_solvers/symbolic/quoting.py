@@ -72,7 +72,7 @@ def answered_or_quoted(
         return replace(group, reason=group.reason or "the grammar found the statement")
     if group.answer_markdown != NO_CONTEXT_TEXT:
         return group
-    candidates = candidates_of(evidence.intent.target, evidence.entries)
+    candidates = quotable_sentences(evidence.intent.target, evidence.entries)
     if not candidates:
         return replace(group, reason=group.reason or "no sentence was found that shares a word with it")
     weights = learned()
@@ -173,7 +173,7 @@ def _joined(refused: str, doubt: str) -> str:
     return f"{refused or 'refused: no rule fits'}; {doubt}"
 
 
-def candidates_of(question: str, entries: Sequence[EvidenceEntry]) -> list[Candidate]:
+def quotable_sentences(question: str, entries: Sequence[EvidenceEntry]) -> list[Candidate]:
     """Return the sentences of the best units, each with its neighbours; summaries are left out.
 
     Statements that were corrected or retracted later in the conversation are left out.

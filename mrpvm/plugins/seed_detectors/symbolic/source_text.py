@@ -18,7 +18,7 @@ from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.answered_questions import answered_questions
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
-from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
+from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, table_rows
 
 _QUESTIONS_LEAD = pattern("source_text.questions_lead")
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_]*$")
@@ -87,7 +87,7 @@ class _SourceSegmenter(Segmenter):
         lines = self._prose
         while (table := first_table(lines)) is not None:
             start, end = table
-            rows = rows_of(lines[start:end])
+            rows = table_rows(lines[start:end])
             self._prose = lines[: start if rows is not None else end]
             super()._flush_prose()
             for row in rows or ():

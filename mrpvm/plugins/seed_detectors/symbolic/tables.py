@@ -39,7 +39,7 @@ def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def rows_of(table: Sequence[str]) -> list[Row] | None:
+def table_rows(table: Sequence[str]) -> list[Row] | None:
     """Return the rows of a table, None if one does not fit its head or begins with an empty cell."""
     head, *rows = [_cells(line) for line in (table[0], *table[2:])]
     if (

@@ -40,7 +40,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.turns.payload_frames import payload_texts, places
 from sessions_app.queries.experiments.forgetting.origins import Work, copies_of, is_unit_meant
-from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, read_text
+from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, decoded_text
 from sessions_app.queries.experiments.forgetting.tables import ProjectRows, StoredRow, TextTable, table_of, text_tables
 
 AFTERWARDS: Mapping[type[Model], str] = {
@@ -168,7 +168,7 @@ class Removal:
         if not row["payloads"]:
             return False
         texts = payload_texts(row["payloads"], places(row["payload_index"])).values()
-        return any(self._looked_for.is_in(read_text(text)) for text in texts)
+        return any(self._looked_for.is_in(decoded_text(text)) for text in texts)
 
     def _note_turns(self) -> None:
         """Add the turns that saw or cited a unit to be removed."""

@@ -7,7 +7,7 @@ from django.db.models import Min, QuerySet
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ExplainabilityTurn, Forgetting, KnowledgeLayer, Project
-from sessions_app.queries.paging import Page, number, page
+from sessions_app.queries.paging import Page, cursor_number, page
 
 
 def forgetting(project: Project, forgetting_id: str) -> Forgetting:
@@ -29,7 +29,7 @@ def forgetting_page(project: Project, limit: int, cursor: str | None = None) -> 
     Raises:
         InvalidInput: the cursor is not one of ours.
     """
-    return page(Forgetting.objects.filter(project=project), [("-id", number)], limit, cursor)
+    return page(Forgetting.objects.filter(project=project), [("-id", cursor_number)], limit, cursor)
 
 
 def took_payloads(turn: ExplainabilityTurn) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from django.db.models import Model, Q
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
-from mrpvm.wire import from_wire, to_wire
+from mrpvm.wire import to_wire
 from sessions_app.models import (
     ContextUnit,
     Derivation,
@@ -27,7 +27,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.knowledge.unit_fields import UnitFields
-from sessions_app.queries.experiments.forgetting.phrases import Phrases, WordRun, phrases_of, words_of
+from sessions_app.queries.experiments.forgetting.phrases import Phrases, WordRun, phrases_of, word_run_of
 from sessions_app.queries.experiments.forgetting.tables import ProjectRows, StoredRow, table_of
 from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.queries.sessions.lookups import session as session_of
@@ -118,7 +118,7 @@ def check_subject(project: Project, subject: Subject) -> None:
         InvalidInput: the text is too short to be searched for.
     """
     if subject.kind in (Kind.TEXT, Kind.WORDS):
-        words = words_of(subject.text)
+        words = word_run_of(subject.text)
         if sum(map(len, words)) < _FEWEST_LETTERS:
             raise InvalidInput(f"A text to forget has at least {_FEWEST_LETTERS} letters or digits.")
     elif subject.kind == Kind.SOURCE:
@@ -142,9 +142,9 @@ def work_of(project: Project, subject: Subject) -> Work:
         TooLarge: it has more texts than one act can search for.
     """
     if subject.kind == Kind.TEXT:
-        return _with_units(project, Work(name=subject.text, phrases=frozenset([words_of(subject.text)])))
+        return _with_units(project, Work(name=subject.text, phrases=frozenset([word_run_of(subject.text)])))
     if subject.kind == Kind.WORDS:
-        return _with_units(project, Work(name=subject.text, together=frozenset([words_of(subject.text)])))
+        return _with_units(project, Work(name=subject.text, together=frozenset([word_run_of(subject.text)])))
     gathered, session_pk = _Gathered(), None
     if subject.kind == Kind.MESSAGE:
         name = _gather_message(project, subject, gathered)
@@ -345,8 +345,3 @@ def _derived(origins: Collection[str], reach: ProjectRows) -> Iterator[LayerUnit
     for batch in batched(origins, _ROWS_A_QUERY, strict=False):
         rows = Derivation.objects.filter(origin_unit_id__in=batch).select_related("unit")
         yield from (row.unit for row in rows if reach.holds((), [row.unit.layer_id]))
-
-
-def subject_of(act: Forgetting) -> Subject:
-    """Return the subject of an act; its text is not stored."""
-    return from_wire(Subject, {"kind": act.kind, **act.subject})

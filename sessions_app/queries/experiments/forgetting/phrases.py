@@ -23,7 +23,7 @@ _KEPT_NAMES = frozenset(
 type WordRun = tuple[str, ...]
 
 
-def words_of(text: str) -> WordRun:
+def word_run_of(text: str) -> WordRun:
     """Return the words of a text, case folded."""
     return tuple(_folded(match[0]) for match in _WORD.finditer(text))
 
@@ -40,7 +40,7 @@ def phrases_of(text: str) -> set[WordRun]:
     """
     statement = text.partition(" ")[2] if text.startswith("/") else text
     forms = {form for said in (text, statement) for form in (said, without_secrets(said))}
-    phrases = {words_of(part) for form in forms for part in (form, *sentences_of(form))}
+    phrases = {word_run_of(part) for form in forms for part in (form, *sentences_of(form))}
     return {phrase for phrase in phrases if len(phrase) >= FEWEST_WORDS}
 
 
@@ -89,7 +89,7 @@ class Phrases:
             yield from self._phrase_spans(text, is_cut=is_cut or text.endswith(("…", "...")))
         for wanted in self._together:
             for sentence in _SENTENCE.finditer(text):
-                if wanted.issubset(words_of(sentence[0])):
+                if wanted.issubset(word_run_of(sentence[0])):
                     yield sentence.span()
 
     def _phrase_spans(self, text: str, *, is_cut: bool) -> Iterator[tuple[int, int]]:
@@ -117,15 +117,15 @@ class Phrases:
     def are_in_value(self, value: Any, *, is_cut: bool = False) -> bool:
         """Return whether a column's value holds a phrase; it may be a text, JSON, or bytes of text."""
         if isinstance(value, bytes | memoryview):
-            return self.is_in(read_text(bytes(value)))
-        return any(self.is_in(text, is_cut=is_cut) for text in texts_of(value))
+            return self.is_in(decoded_text(bytes(value)))
+        return any(self.is_in(text, is_cut=is_cut) for text in json_texts(value))
 
     def masked_value(self, value: Any) -> Any:
         """Return a JSON value with the phrases masked, or the same object if it holds none."""
         return _mapped(value, lambda text, _: self.masked(text))
 
 
-def read_text(data: bytes) -> str:
+def decoded_text(data: bytes) -> str:
     """Return bytes as text; line breaks and tabs are written as two characters in JSON."""
     return data.decode("utf-8", "replace").replace("\\n", "\n").replace("\\t", "\t")
 
@@ -146,17 +146,17 @@ def _may_be_prose(text: str, name: str) -> bool:
     return bool(text) and (" " in text or name in _PROSE_NAMES)
 
 
-def texts_of(value: Any) -> Iterator[str]:
+def json_texts(value: Any) -> Iterator[str]:
     """Return the texts in a JSON value, including the names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for name, member in value.items():
             yield name
-            yield from texts_of(member)
+            yield from json_texts(member)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from texts_of(item)
+            yield from json_texts(item)
 
 
 def _mapped(value: Any, change: Any, name: str = "") -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from mrpvm.trace.graph import GraphFrame
 from sessions_app.web.turns.graph.labels import text_width
 from sessions_app.web.turns.graph.routes import Route, route_links
-from sessions_app.web.turns.graph.rows import ScopedEdge, column_guides, links_of, rows_of
+from sessions_app.web.turns.graph.rows import ScopedEdge, column_guides, frame_rows, scoped_edges
 from sessions_app.web.turns.graph.shapes import Band, Box, Grid, Stack
 from sessions_app.web.turns.graph.structure import GraphStructure
 
@@ -65,7 +65,7 @@ def layout_graph(structure: GraphStructure) -> GraphLayout:
     """Place the whole graph."""
     if not structure.frames:
         return GraphLayout(0.0, 0.0, {}, {}, ())
-    links = links_of(structure)
+    links = scoped_edges(structure)
     by_scope: dict[str, tuple[ScopedEdge, ...]] = {}
     for scope_id, group in _grouped(links).items():
         by_scope[scope_id] = tuple(group)
@@ -91,7 +91,7 @@ def _grouped(links: Sequence[ScopedEdge]) -> dict[str, list[ScopedEdge]]:
 def _place_frame(placing: _Placing, frame: GraphFrame) -> None:
     """Place a frame's items relative to its top left corner and set its size."""
     links = placing.links.get(frame.id, ())
-    rows = rows_of(frame, placing.structure, links)
+    rows = frame_rows(frame, placing.structure, links)
     lines = _wrapped(placing, rows, column_guides(rows, links))
     stacks = _stacked(lines)
     inner_width = sum(_width(stack) for stack in stacks) + STACK_GAP * (len(stacks) - 1) if stacks else 0.0

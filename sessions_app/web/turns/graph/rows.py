@@ -23,7 +23,7 @@ class ScopedEdge:
     target_path: tuple[str, ...]
 
 
-def links_of(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
+def scoped_edges(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
     """Return every edge with its scope, without edges between an item and a frame that contains it."""
     paths: dict[str, tuple[str, ...]] = {}
     for frame_id, frame in structure.frames.items():
@@ -42,7 +42,7 @@ def links_of(structure: GraphStructure) -> tuple[ScopedEdge, ...]:
     return tuple(links)
 
 
-def rows_of(frame: GraphFrame, structure: GraphStructure, links: tuple[ScopedEdge, ...]) -> list[list[str]]:
+def frame_rows(frame: GraphFrame, structure: GraphStructure, links: tuple[ScopedEdge, ...]) -> list[list[str]]:
     """Return the frame's items as rows from top to bottom, each from left to right.
 
     Args:

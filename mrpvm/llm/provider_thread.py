@@ -25,7 +25,7 @@ def storable_body(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(slots=True)
-class Chain:
+class ProviderThread:
     """One turn's place in the provider's thread.
 
     `previous_id` is the response that the turn's requests follow, None at the thread's beginning; `response_id` is that

@@ -6,9 +6,9 @@ import pytest
 
 from mrpvm.errors import ModelFailed
 from mrpvm.llm.bridge import ConfiguredModel
-from mrpvm.llm.chain import Chain, stand_in
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.port import CallScope, Prompt
+from mrpvm.llm.provider_thread import ProviderThread, stand_in
 from mrpvm.llm.recorder import Recorder
 from mrpvm.llm.roles import ModelConfig
 from mrpvm.values import HistoryMessage
@@ -18,8 +18,8 @@ READ_ALONG = pytest.mark.parametrize("streams", [False, True], ids=["whole", "st
 
 
 def ask(
-    provider: Provider, chain: Chain | None, api: str = "responses", *, streams: bool = False, role: str = "goal-fast",
-    endpoint: Endpoint | None = None,
+    provider: Provider, thread: ProviderThread | None, api: str = "responses", *, streams: bool = False,
+    role: str = "goal-fast", endpoint: Endpoint | None = None,
 ) -> Recorder:  # fmt: skip
     """Call the model once; return the record of the call."""
     config: dict[str, Any] = {"base_url": provider.url, "model": "m", "api_key": KEY, "api": api}
@@ -28,16 +28,18 @@ def ask(
     scope = CallScope(timeout_ms=20_000, max_calls=5, stopped=lambda: False, recorder=recorder)
     said = HistoryMessage(role="user", content="Who is Rex?")
     prompt = Prompt(plugin_id="gs-llm-fast", role=role, system="Be honest.", messages=(said,))
-    ConfiguredModel(made, ModelConfig(), chain=chain).bind(scope).call(prompt, (lambda text: None) if streams else None)
+    ConfiguredModel(made, ModelConfig(), provider_thread=thread).bind(scope).call(
+        prompt, (lambda text: None) if streams else None
+    )
     return recorder
 
 
 @READ_ALONG
 def test_each_answer_is_what_the_next_request_follows(streams: bool) -> None:
     with Provider() as provider:
-        first = Chain()
+        first = ProviderThread()
         ask(provider, first, streams=streams)
-        second = Chain(previous_id=first.next_id)
+        second = ProviderThread(previous_id=first.next_id)
         record = ask(provider, second, streams=streams).as_records()[0]
     assert "previous_response_id" not in provider.bodies[0]
     assert provider.bodies[1]["previous_response_id"] == first.next_id != second.next_id
@@ -48,20 +50,20 @@ def test_each_answer_is_what_the_next_request_follows(streams: bool) -> None:
 
 
 def test_who_does_not_write_the_answer_is_in_no_thread() -> None:
-    chain = Chain(previous_id="r-0")
+    thread = ProviderThread(previous_id="r-0")
     with Provider() as provider:
-        ask(provider, chain, role="seed-fast")
+        ask(provider, thread, role="seed-fast")
         ask(provider, None)
     assert all("previous_response_id" not in body and body["store"] is False for body in provider.bodies)
-    assert chain.next_id == "r-0"
+    assert thread.next_id == "r-0"
 
 
 def test_the_chat_api_has_no_threads() -> None:
-    chain = Chain(previous_id="r-0")
+    thread = ProviderThread(previous_id="r-0")
     with Provider() as provider:
-        ask(provider, chain, "chat")
+        ask(provider, thread, "chat")
     assert not {"previous_response_id", "store"} & set(provider.bodies[0])
-    assert chain.next_id == "r-0"
+    assert thread.next_id == "r-0"
 
 
 @pytest.mark.parametrize("is_named", [True, False], ids=["by its code", "by its words"])
@@ -74,12 +76,12 @@ def test_a_lost_response_is_left_out_once_and_said(is_named: bool) -> None:
                 asked
             )
 
-    chain = Chain(previous_id="r-gone")
+    thread = ProviderThread(previous_id="r-gone")
     with Provider(lost) as provider:
-        records = ask(provider, chain).as_records()
-        ask(provider, Chain(previous_id=chain.next_id))
+        records = ask(provider, thread).as_records()
+        ask(provider, ProviderThread(previous_id=thread.next_id))
     assert ["previous_response_id" in body for body in provider.bodies] == [True, False, True]
-    assert chain.is_broken
+    assert thread.is_broken
     assert [record["attempt"] for record in records] == [1, 2]
     assert records[0]["response"]["status"] == 400
     assert "r-gone" not in str(records)
@@ -97,22 +99,22 @@ def test_a_provider_without_threads_is_asked_for_none_again(refusal: Behaviour) 
     with Provider(refusal) as provider:
         endpoint = Endpoint(EndpointConfig(base_url=provider.url, model="m", api="responses"), pause=lambda wait: None)
         for _ in range(2):
-            ask(provider, Chain(previous_id="r-0"), endpoint=endpoint)
+            ask(provider, ProviderThread(previous_id="r-0"), endpoint=endpoint)
     assert ["previous_response_id" in body for body in provider.bodies] == [True, False, False]
 
 
 def test_a_failed_request_moves_nothing() -> None:
-    chain = Chain(previous_id="r-0")
+    thread = ProviderThread(previous_id="r-0")
     with Provider(refuse(400)) as provider, pytest.raises(ModelFailed):
-        ask(provider, chain)
-    assert (chain.next_id, chain.is_broken) == ("r-0", False)
+        ask(provider, thread)
+    assert (thread.next_id, thread.is_broken) == ("r-0", False)
 
 
 @pytest.mark.rule("WINDOW-18")
 def test_an_answer_without_an_id_leaves_the_thread_where_it_was() -> None:
-    chain = Chain(previous_id="r-0")
-    chain.answered(None)
-    assert chain.next_id == "r-0"
+    thread = ProviderThread(previous_id="r-0")
+    thread.answered(None)
+    assert thread.next_id == "r-0"
     with Provider(say("Yes.")) as provider:
-        ask(provider, chain)
-    assert chain.next_id != "r-0"
+        ask(provider, thread)
+    assert thread.next_id != "r-0"
