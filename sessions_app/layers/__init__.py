@@ -68,7 +68,7 @@ from sessions_app.layers.units import (
 from sessions_app.layers.upkeep.compaction import compact_long_chains
 from sessions_app.layers.upkeep.packing import pack_large_layers
 from sessions_app.layers.upkeep.reindexing import is_anything_left, reindex
-from sessions_app.layers.words import insert_words
+from sessions_app.layers.words import count_unused_words, insert_words, keys_holding, merge_word_index
 
 __all__ = [
     "CHOSEN_MAX",
@@ -83,6 +83,7 @@ __all__ = [
     "abandon",
     "agree_with_units",
     "compact_long_chains",
+    "count_unused_words",
     "create_layer",
     "drop_staged",
     "earlier_sources",
@@ -101,10 +102,12 @@ __all__ = [
     "is_discarded",
     "journal_source",
     "keep_own",
+    "keys_holding",
     "layers_of",
     "layers_of_bases",
     "lock_base",
     "lock_replaced",
+    "merge_word_index",
     "missing_units",
     "mounted_revision",
     "move_head",

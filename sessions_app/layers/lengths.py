@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 
-from django.db import connection
 from django.db.models import F
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
+from sessions_app.models.named_sql import update_each
 
 _LAYERS_A_QUERY = 5_000
 type Lengths = Mapping[int, tuple[int, int]]
@@ -17,12 +17,7 @@ type Lengths = Mapping[int, tuple[int, int]]
 
 def set_lengths(lengths: Lengths) -> None:
     """Set the new lengths of these units; the caller updates the counts."""
-    table = connection.ops.quote_name(LayerUnit._meta.db_table)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"UPDATE {table} SET length = %s WHERE id = %s",  # noqa: S608
-            [(new, unit) for unit, (_, new) in lengths.items()],
-        )
+    update_each(LayerUnit, ("length",), ((new, unit) for unit, (_, new) in lengths.items()))
 
 
 def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:

@@ -43,10 +43,10 @@ def install(fatal: int) -> None:
 
 def count_edges(edges: Edges) -> None:
     """Wrap transactions so that `edges` counts those of its threads."""
-    from sessions_app.models import named_sql
+    from sessions_app.models.named_sql import writing
 
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
-    write_together = named_sql._write_together
+    write_together = writing._write_together
 
     def counting_enter(self: transaction.Atomic) -> None:
         if getattr(edges.of_thread, "in_turn", False):
@@ -62,7 +62,7 @@ def count_edges(edges: Edges) -> None:
             if edges.of_thread.depth == 0:
                 edges.pass_one()
 
-    def counting_write(writes: Sequence[named_sql.Write]) -> Any:
+    def counting_write(writes: Sequence[writing.Write]) -> Any:
         is_alone = getattr(edges.of_thread, "in_turn", False) and edges.of_thread.depth == 0
         if is_alone:
             edges.pass_one()
@@ -71,7 +71,7 @@ def count_edges(edges: Edges) -> None:
             edges.pass_one()
         return written
 
-    named_sql._write_together = counting_write
+    writing._write_together = counting_write
     transaction.Atomic.__enter__ = counting_enter  # type: ignore[method-assign]
     transaction.Atomic.__exit__ = counting_leave  # type: ignore[method-assign]
 

@@ -34,8 +34,8 @@ from sessions_app.layers import (
     unwatched,
 )
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
-from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS
+from sessions_app.models.named_sql import insert_copies
 
 State = ContextUnit.State
 Step = UnitEvent.Step

@@ -26,8 +26,8 @@ from sessions_app.layers import (
     staging,
 )
 from sessions_app.models import ContextUnit, KBMount, Message, RememberedText, Session
-from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS
+from sessions_app.models.named_sql import insert_copies
 from sessions_app.models.sessions.remembered_text import copy_of
 from sessions_app.models.sessions.session import ForkReason
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import astuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from mrpvm.learning import Experience, PluginKey, attempts_of, learn_turn, untried
 from mrpvm.values import StageRecord
 from sessions_app.models import PluginStatistics
+from sessions_app.models.named_sql import update_each
 from sessions_app.models.settings.plugin_statistics import EXPERIENCE_FIELDS
 
 
@@ -29,14 +30,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
     seen = {key: experience for key, (_, experience) in rows.items()}
     for stages, failed in turns:
         seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
-    # Raw SQL, because this runs after every turn and the ORM's bulk update costs several times as much.
-    table = connection.ops.quote_name(PluginStatistics._meta.db_table)
-    columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in EXPERIENCE_FIELDS)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"UPDATE {table} SET {columns} WHERE id = %s",  # noqa: S608
-            [(*astuple(seen[key]), rows[key][0]) for key in keys],
-        )
+    update_each(PluginStatistics, EXPERIENCE_FIELDS, [(*astuple(seen[key]), rows[key][0]) for key in keys])
 
 
 def _lock_or_create(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:

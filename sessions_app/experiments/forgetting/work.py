@@ -23,11 +23,11 @@ from sessions_app.actions.experiments.forgetting.files import (
     files_holding,
     overwrite_free_space,
     renew_copies,
-    unused_index_rows,
 )
 from sessions_app.actions.experiments.forgetting.rows import Removal
 from sessions_app.database import as_own_error
 from sessions_app.experiments.running.watch import Watch
+from sessions_app.layers import count_unused_words
 from sessions_app.models import Forgetting
 from sessions_app.queries.experiments.forgetting.origins import Subject, Work, work_of
 from sessions_app.queries.experiments.forgetting.phrases import FEWEST_WORDS
@@ -118,7 +118,7 @@ def _carry_out(act: Forgetting, watch: ActWatch) -> None:
 def _prove_elsewhere(work: Work, left: dict[str, int]) -> list[str]:
     clear_caches()
     ended = end_logins(work.looked_for())
-    left[INDEX_ROWS] = unused_index_rows()
+    left[INDEX_ROWS] = count_unused_words()
     notes = [f"{len(text_tables())} tables were searched in all their text, JSON and binary columns."]
     if ended:
         notes.append(f"{ended} browser sessions that kept the text were ended.")

@@ -1,18 +1,15 @@
 """Free-text and phrase search over the units of bases and drafts, for pages, by the index of `layers.words`."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
-
 from mrpvm.knowledge.indexing import index_words_of, pieces_of
-from sessions_app.layers import EffectiveView
+from sessions_app.layers import EffectiveView, keys_holding
 from sessions_app.models import LayerUnit
 
 ASKED_WORDS = 32
 _QUOTED = re.compile(r'"([^"]*)"')
-_ROWS_A_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,46 +52,9 @@ def units_holding(view: EffectiveView, query: WordQuery, limit: int) -> list[Lay
 
 def _found(layers: Sequence[int], hidden: Container[int], query: WordQuery, limit: int) -> list[int]:
     unit_keys: list[int] = []
-    for key in _matching(layers, query):
+    for key in keys_holding(layers, query.phrases):
         if key not in hidden:
             unit_keys.append(key)
         if len(unit_keys) == limit:
             break
     return unit_keys
-
-
-def _matching(layers: Sequence[int], query: WordQuery) -> Iterator[int]:
-    if not query.phrases or not layers:
-        return
-    wanted, after = _QUERY[connection.vendor](layers, query), 0
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_SELECT[connection.vendor], [wanted, after, _ROWS_A_QUERY])
-            keys = [key for (key,) in cursor.fetchall()]
-        yield from keys
-        if len(keys) < _ROWS_A_QUERY:
-            return
-        after = keys[-1]
-
-
-_SELECT = {
-    "sqlite": "SELECT rowid FROM sessions_app_unitwords WHERE sessions_app_unitwords MATCH %s AND rowid > %s "
-    "ORDER BY rowid LIMIT %s",
-    "postgresql": "SELECT unit_id FROM sessions_app_unitwords WHERE words @@ %s::tsquery AND unit_id > %s "
-    "ORDER BY unit_id LIMIT %s",
-}
-
-
-def _of_sqlite(chain: Sequence[int], query: WordQuery) -> str:
-    layers = " OR ".join(f'"l{layer}"' for layer in chain)
-    phrases = " AND ".join(f'"{" ".join(phrase)}"' for phrase in query.phrases)
-    return f"layer : ({layers}) AND words : ({phrases})"
-
-
-def _of_postgresql(chain: Sequence[int], query: WordQuery) -> str:
-    layers = " | ".join(f"'@{layer}'" for layer in chain)
-    phrases = " & ".join(f"({' <-> '.join(f"'{word}'" for word in phrase)})" for phrase in query.phrases)
-    return f"({layers}) & {phrases}"
-
-
-_QUERY = {"sqlite": _of_sqlite, "postgresql": _of_postgresql}

@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
-from sessions_app.models.sessions.fork_lines import beginning_count, continuation_pk
+from sessions_app.models.named_sql import beginning_count, continuation_pk
 from sessions_app.queries.sessions.lookups import messages
 
 _LOOKED_AT = 50

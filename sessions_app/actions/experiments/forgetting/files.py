@@ -12,7 +12,8 @@ from django.db import OperationalError, connection
 
 from mrpvm.text_cache import clear_all
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
-from sessions_app.models import Forgetting, LayerUnit, Project
+from sessions_app.layers import merge_word_index
+from sessions_app.models import Forgetting, Project
 from sessions_app.queries.experiments.forgetting.phrases import Phrases
 
 _CHUNK_BYTES = 4 * 1024 * 1024
@@ -82,8 +83,8 @@ def overwrite_free_space() -> str:
         return "PostgreSQL has vacuumed its tables. Its write-ahead log, replicas and backups are the operator's."
     for _ in range(_TRIES):
         try:
+            merge_word_index()
             with connection.cursor() as cursor:
-                cursor.execute("INSERT INTO sessions_app_unitwords (sessions_app_unitwords) VALUES ('optimize')")
                 cursor.execute("PRAGMA secure_delete = ON")
                 cursor.execute("VACUUM")
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -94,17 +95,6 @@ def overwrite_free_space() -> str:
             return "SQLite has rewritten its file and emptied its log. Copies in other places are the operator's."
         time.sleep(_WAIT_SECONDS)
     return "The database was busy and was not rewritten: free pages of its file may hold the text until VACUUM is run."
-
-
-def unused_index_rows() -> int:
-    """Return how many rows of the full-text index belong to no unit."""
-    key = "rowid" if connection.vendor == "sqlite" else "unit_id"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT COUNT(*) FROM sessions_app_unitwords WHERE {key} NOT IN "  # noqa: S608
-            f"(SELECT id FROM {LayerUnit._meta.db_table})"
-        )
-        return int(cursor.fetchone()[0])
 
 
 def files_holding(phrases: Phrases) -> tuple[int, list[str]]:
