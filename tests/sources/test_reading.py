@@ -108,6 +108,13 @@ def test_of_a_page_what_a_reader_sees() -> None:
     assert (document.is_markdown, document.author) == (True, "Ann Lee")
 
 
+def test_the_paragraph_of_an_item_stands_behind_its_mark() -> None:
+    items = b"<li>\n<p>Dogs <b>travel</b> free.</p><p>On deck.</p><li><div><p>Cats pay.</div><li><pre>- \n\nx</pre>"
+    assert read_document(b"<ul>" + items, "a.html").text.split("\n") == [
+        "- Dogs travel free.", "", "On deck.", "", "- Cats pay.", "", "-", "", "```", "-", "", "x", "```",
+    ]  # fmt: skip
+
+
 def test_a_page_without_headings_has_its_title() -> None:
     assert read_document(b"<html><title>A\n title</title><p>Text.", "a.html").text == "# A title\n\nText."
 
@@ -117,6 +124,30 @@ def test_a_pages_own_charset_counts() -> None:
     assert read_document(page, "a.html").text == "Größe"
     assert read_document(page.replace(b"windows-1252", b"utf-8").replace("ö".encode("cp1252"), b"o")
                          .replace("ß".encode("cp1252"), b"ss"), "a.html").text == "Grosse"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("<dt>Adults<dd>12 EUR<dt>Children:<dd>5 EUR", ["Adults: 12 EUR", "Children: 5 EUR"]),
+        ("<div><dt>Open</dt><dd><p>Daily.</p><p>Not on Sundays.</p></dd></div>", ["Open: Daily.", "Not on Sundays."]),
+        ("<dt>Is it <b>free</b>?<dd>Yes.", ["**Is it free?**", "Yes."]),
+        ("<dt>Saw<dt>Axe<dd>sharp<dd>old<dt>Nail<dd>new", ["Saw, Axe: sharp", "Saw, Axe: old", "Nail: new"]),
+        ("<dt>Tools<dd><ul><li>saw<li>axe</ul>", ["Tools:", "- saw", "- axe"]),
+        ("<dt>Outer<dd>Text<dl><dt>Inner<dd>deep</dl>", ["Outer: Text", "Inner: deep"]),
+        ("<dd>no term<dt><dd>empty term<dt>no value<dd><dt>last", ["no term", "empty term", "no value", "last"]),
+    ],
+)
+def test_a_term_stands_with_what_is_said_of_it(body: str, lines: list[str]) -> None:
+    text = read_document(f"<p>Before<dl>{body}</dl><p>After".encode(), "a.html").text
+    assert [line for line in text.split("\n") if line] == ["Before", *lines, "After"]
+
+
+def test_terms_without_a_list_and_lists_in_cells() -> None:
+    page = b"<dt>Loose<dd>value<table><tr><th>A<th>B<tr><td><dl><dt>K<dd>V</dl><td>2</table>"
+    assert read_document(page, "a.html").text.split("\n") == [
+        "Loose", "", "value", "", "| A | B |", "| --- | --- |", "| K: V | 2 |",
+    ]  # fmt: skip
 
 
 def test_elements_without_end_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""HTML as Markdown text: what a reader sees of the page, its headings kept as headings."""
+"""HTML as Markdown text: what a reader sees of the page, its headings kept as headings, its pairs as pairs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from mrpvm.english.words.text import QUESTION_MARKS
 from mrpvm.errors import Unreadable
 from mrpvm.sources.documents.document import Document
 from mrpvm.sources.documents.plain import charset_in, decoded
@@ -24,6 +25,8 @@ _SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"(?<![ \t])[ \t]+\
 _GAP = re.compile(r"\n{3,}")
 _SPANS = frozenset(("colspan", "rowspan"))
 _META_CHARS = 1_024
+_BLOCK_MARKS = ("- ", "| ", "```", "#", "**")
+"""What a block begins with that has to begin a line."""
 _NESTED = 1_000
 """Elements inside each other; deeper ones are no text that anybody wrote."""
 
@@ -97,15 +100,55 @@ class _Table:
         return f"\n\n{caption}\n\n{table_text(texts)}\n\n"
 
 
+@dataclass(slots=True)
+class _Pairs:
+    """A list of pairs (`dl`) that is being read: its last terms, and where they and the present part begin."""
+
+    terms: list[str] = field(default_factory=list)
+    terms_start: int = 0
+    start: int = 0
+    is_answered: bool = True
+    """Whether a value of the last terms was read, so that the next term begins a new pair."""
+
+    def begin(self, tag: str, place: int) -> None:
+        """Take note of a term or a value that begins."""
+        self.start = place
+        if tag == "dt" and self.is_answered:
+            self.terms, self.terms_start, self.is_answered = [], place, False
+
+    def end(self, tag: str, parts: list[str]) -> None:
+        """Take note of a term, whose text stays until its value is read; write a value with its terms before it."""
+        said = "".join(parts[self.start :]).strip()
+        if tag == "dt":
+            self.terms.append(_line(said))
+            return
+        parts[self.start if self.is_answered else self.terms_start :] = [f"\n\n{_labelled(self.terms, said)}\n\n"]
+        self.is_answered = True
+
+
+def _labelled(terms: Sequence[str], value: str) -> str:
+    """Return a value behind its terms: "Label: value", or below a question."""
+    label = ", ".join(filter(None, terms))
+    if not label or not value:
+        return label or value
+    if label.endswith(QUESTION_MARKS):
+        return f"**{label}**\n\n{value}"
+    return f"{label.rstrip(':')}:{'\n\n' if value.startswith(_BLOCK_MARKS) else ' '}{value}"
+
+
 def _text_of(body: LexborNode) -> str:
     parts: list[str] = []
     tables: list[_Table] = []
+    lists: list[_Pairs] = []
     fence_depth = 0
+    is_item_empty = False
     for node, is_end in _walk(body):
         tag = str(node.tag)
         if tag == "-text":
             said = node.text(deep=False)
-            parts.append(said if fence_depth else _SPACE.sub(" ", said))
+            shown = said if fence_depth else _SPACE.sub(" ", said)
+            parts.append(shown.lstrip() if is_item_empty else shown)
+            is_item_empty = is_item_empty and not said.strip()
             continue
         if tag == "table" and is_end:
             table = tables.pop()
@@ -121,11 +164,20 @@ def _text_of(body: LexborNode) -> str:
         elif tables:
             tables[-1].begin(tag, len(parts))
             tables[-1].is_of_data &= _SPANS.isdisjoint(node.attributes)
+        if tag == "dl" and not is_end:
+            lists.append(_Pairs())
+        elif tag == "dl":
+            lists.pop()
+        elif tag in ("dt", "dd") and lists and not is_end:
+            lists[-1].begin(tag, len(parts))
         if tag == "pre":
             fence_depth += -1 if is_end else 1
             parts.append("\n```\n\n" if is_end else "\n\n```\n")
-        else:
+        elif not (is_item_empty and tag in ("p", "div")):
             parts.append(_mark(tag, is_end))
+        is_item_empty = not is_end and (tag == "li" or is_item_empty)
+        if tag in ("dt", "dd") and lists and is_end:
+            lists[-1].end(tag, parts)
     text = _TRAILING.sub("\n", "".join(parts))
     return _GAP.sub("\n\n", _LEADING.sub("\n", text)).strip()
 
