@@ -10,3 +10,5 @@ LINE_CHARS = 1_000_000
 """Most characters of a line; a longer one is data of some other kind."""
 OUTPUT_BYTES = 512 * 1024 * 1024
 """What a reading process may write: the text and its units, with room for the largest source."""
+UNPACKED_BYTES = 128 * 1024 * 1024
+"""What the parts of an office file may unpack to."""

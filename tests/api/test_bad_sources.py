@@ -22,6 +22,7 @@ from sessions_app.models import (
 )
 from tests.api.conftest import Caller
 from tests.live import LiveServer
+from tests.sources.office_files import OLE, docx, xlsx
 from tests.sources.pdfs import pdf
 
 MIB = 1024 * 1024
@@ -56,6 +57,12 @@ def nothing_is_stored(session_id: str) -> Iterator[None]:
         ("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "image/png", 415, "UNSUPPORTED_MEDIA_TYPE"),
         ("notes.txt", b"\x7fELF\x02\x01\x01" + b"\0" * 50, "text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"),
         ("notes.docx", b"PK\x03\x04" + b"\0" * 500, "text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("notes.docx", docx("<w:p>")[:-30], "application/octet-stream", 422, "SOURCE_UNREADABLE"),
+        ("notes.docx", b"no archive", "application/octet-stream", 422, "SOURCE_UNREADABLE"),
+        ("notes.doc", OLE, "application/msword", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("sums.xlsx", xlsx({"S": [["a", "=1+1"]]}), "application/octet-stream", 422, "SOURCE_UNREADABLE"),
+        ("feed.xml", b"<rss></rss>", "application/xml", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("tree.json", b'[{"a": {}}]', "application/json", 422, "SOURCE_UNREADABLE"),
         ("notes.md.gz", b"\x1f\x8b\x08" + b"\0" * 50, "text/markdown", 415, "UNSUPPORTED_MEDIA_TYPE"),
         ("notes.txt", "Größe".encode("latin-1"), "text/plain", 422, "SOURCE_UNREADABLE"),
         ("notes.txt", "Größe".encode()[:-1] + b"\xff", "text/plain; charset=utf-8", 422, "SOURCE_UNREADABLE"),
@@ -70,7 +77,8 @@ def nothing_is_stored(session_id: str) -> Iterator[None]:
         ("notes.html", b"<script>x</script>", "application/octet-stream", 400, "INVALID_INPUT"),
     ],
     ids=[
-        "picture", "program", "archive", "packed", "latin-1", "broken UTF-8", "unknown charset", "half a pair",
+        "picture", "program", "archive", "torn DOCX", "no DOCX", "DOC", "bare formulas", "feed", "tree", "packed",
+        "latin-1", "broken UTF-8", "unknown charset", "half a pair",
         "torn PDF", "blank", "empty", "long name", "zip", "no PDF", "script alone",
     ],
 )  # fmt: skip

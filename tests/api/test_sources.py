@@ -13,6 +13,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, 
 from tests.api.conftest import Caller
 from tests.api.doubles import HalfReadingDetector, registered
 from tests.layers.units import make_unit
+from tests.sources.office_files import docx, mediawiki, paragraph, xlsx
 from tests.sources.pdfs import pdf
 
 SOURCES, CONTEXT = "/api/kbs/default/sources", "/api/sessions/{}/context"
@@ -71,6 +72,10 @@ def test_a_text_that_is_there_already_changes_nothing(editor: Caller, talked: Se
         ("decks.txt", "\ufeffDogs travel on the upper deck.".encode("utf-16-le"), "text/plain"),
         ("decks.html", PAGE, "text/html"),
         ("decks.pdf", pdf("Dogs travel on the upper deck."), "application/pdf"),
+        ("decks.docx", docx(paragraph("Dogs travel on the upper deck.")), "application/octet-stream"),
+        ("decks.xlsx", xlsx({"Decks": [["Dogs travel on the upper deck."]]}), "application/octet-stream"),
+        ("decks.jsonl", b'{"text": "Dogs travel on the upper deck."}\n{"text": "Cats sleep."}', "text/plain"),
+        ("decks.xml", mediawiki(("Dogs", "Dogs travel on the ''upper'' deck.")), "text/xml"),
         ("decks", "Dogs travel on the upper deck. Größe".encode("latin-1"), "text/plain; charset=latin-1"),
     ],
 )

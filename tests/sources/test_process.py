@@ -14,6 +14,7 @@ from mrpvm.sources.normalisers import NORMALISERS, runs_apart
 from mrpvm.sources.normalising import admitted_units, chunk_context, chunk_input
 from mrpvm.sources.process import ReadingProcess
 from mrpvm.sources.source import SourceFile, finish_source, read_source
+from tests.sources.office_files import docx, paragraph, xlsx
 from tests.sources.pdfs import bomb, pdf
 
 TEXT = "\n\n".join(f"# Part {part}\n\nPump {part} uses valve {part}. It is in hall {part}." for part in range(5))
@@ -44,7 +45,7 @@ def test_it_gives_what_the_server_itself_would_give() -> None:
 
 
 @pytest.mark.rule("INGEST-8")
-def test_pages_and_pdfs_become_trees_with_their_provenance() -> None:
+def test_pages_and_documents_become_trees_with_their_provenance() -> None:
     found = process().ingest(file(PAGE, "decks.html"), "sd-symbolic")
     assert found.text == "# Decks\n\nDogs travel on the upper deck.\n\n# Cabins\n\nCabins have no windows."
     leaf = found.units[0]
@@ -52,6 +53,11 @@ def test_pages_and_pdfs_become_trees_with_their_provenance() -> None:
     assert found.text[leaf.char_start : leaf.char_end] == "Dogs travel on the upper deck."
     read = process().ingest(file(pdf("Dogs travel on the upper deck.", author="Ann"), "a.pdf"), "sd-symbolic")
     assert [(unit.claim, unit.author) for unit in read.units] == [("Dogs travel on the upper deck.", "Ann")]
+    letter = docx(paragraph("Decks", style="Heading1") + paragraph("Dogs travel on the upper deck."), author="Bo")
+    sheet = xlsx({"Decks": [["Deck", "Use"], ["Upper", "dogs"]]}, author="Bo")
+    for data, claim in ((letter, "Dogs travel on the upper deck."), (sheet, "Upper:\n- Use: dogs.")):
+        unit = process().ingest(file(data, "a"), "sd-symbolic").units[0]
+        assert (unit.claim, unit.section_title, unit.author) == (claim, "Decks", "Bo")
 
 
 @pytest.mark.parametrize(
@@ -80,8 +86,12 @@ def test_reading_ends_once_there_are_too_many_units() -> None:
 
 @pytest.mark.parametrize(
     ("content", "name", "reason"),
-    [(lambda: bomb(400_000_000), "a.pdf", "unpacks"), (lambda: b"<p>" * 6_000_000, "a.html", "memory")],
-    ids=["a few bytes that unpack to many", "more nodes than memory"],
+    [
+        (lambda: bomb(400_000_000), "a.pdf", "unpacks"),
+        (lambda: b"<p>" * 6_000_000, "a.html", "memory"),
+        (lambda: docx(paragraph(" " * 400_000_000)), "a.docx", "unpacks"),
+    ],
+    ids=["a few bytes that unpack to many", "more nodes than memory", "an archive that unpacks to much"],
 )
 def test_greedy_files_are_refused(content: Callable[[], bytes], name: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):

@@ -20,6 +20,9 @@ PAGE = b"""<!DOCTYPE html><html><head><title>Ignored beside a heading</title><me
 <tr><th>Deck</th><th>Use</th></tr><tr><td>1</td><td>Cars</td></tr></table>
 <h4>Small print</h4><pre>  # no heading
   code</pre><h2>Cabins</h2>They have no windows.</body></html>"""
+BEGINNINGS = (
+    b"", b"%PDF-1.4\n", b"PK\x03\x04word/document", b"PK\x03\x04xl/workbook", b"<mediawiki><page><revision><text>",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,11 @@ PAGE = b"""<!DOCTYPE html><html><head><title>Ignored beside a heading</title><me
         (b"<!doctype is a word", "notes.txt", None, "text/plain"),
         (b"%PDF-1.4 x", "called.txt", "text/plain", "application/pdf"),
         (b"x", "what", "application/octet-stream", "text/plain"),
+        (b"{}", "a.JSONL", "text/plain", "application/json"),
+        (b"{}", "records", "application/x-ndjson", "application/json"),
+        (b'\xef\xbb\xbf<?xml version="1.0"?>\n<mediawiki>', "dump", None, "application/xml"),
+        (b"<mediawiki>", "dump.xml", None, "application/xml"),
+        (b'<?xml version="1.0"?><!DOCTYPE html><html>', "page", None, "text/html"),
         ("\ufeffx".encode("utf-16-le"), "a.txt", None, "text/plain"),
     ],
 )
@@ -50,9 +58,25 @@ def test_binary_files_are_refused(data: bytes) -> None:
     assert refused.value.code == "UNSUPPORTED_MEDIA_TYPE"
 
 
-def test_a_file_that_is_only_called_a_pdf_is_refused() -> None:
-    with pytest.raises(Unreadable, match="does not begin with %PDF-"):
-        read_document(b"plain", "a.pdf")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.pdf", "The file is called a PDF and is none: it does not begin with %PDF-."),
+        ("a.docx", "The file is called a DOCX and is none: it is not packed as one."),
+        ("a.XLSX", "The file is called an XLSX and is none: it is not packed as one."),
+    ],
+)
+def test_a_file_that_is_only_called_so_is_refused(name: str, message: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document(b"plain", name)
+    assert (refused.value.code, str(refused.value)) == ("SOURCE_UNREADABLE", message)
+
+
+@pytest.mark.parametrize("data", [b"<?xml version='1.0'?><rss></rss>", b"<svg></svg>", b""])
+def test_other_xml_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="only as a MediaWiki export") as refused:
+        read_document(data, "a.xml")
+    assert refused.value.code == "UNSUPPORTED_MEDIA_TYPE"
 
 
 @pytest.mark.parametrize(
@@ -181,10 +205,12 @@ def test_no_text_is_no_source(data: bytes, name: str) -> None:
         read_document(data, name)
 
 
-@given(st.binary(max_size=400), st.sampled_from(["a.txt", "a.html", "a.pdf", "a"]), st.booleans())
-def test_any_bytes_give_storable_text_or_a_clear_refusal(data: bytes, name: str, is_pdf: bool) -> None:
+@given(
+    st.binary(max_size=400), st.sampled_from(["a.txt", "a.html", "a.pdf", "a.json", "a"]), st.sampled_from(BEGINNINGS)
+)
+def test_any_bytes_give_storable_text_or_a_clear_refusal(data: bytes, name: str, beginning: bytes) -> None:
     try:
-        text = read_document(b"%PDF-1.4\n" * is_pdf + data, name).text
+        text = read_document(beginning + data, name).text
     except MRPError:
         return
     assert "\0" not in text

@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from mrpvm.sources.documents.document import ENDINGS, FORMATS
 from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
 from sessions_app.queries.knowledge import bases as knowledge
@@ -39,6 +40,19 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
         assert not parsed(admin.get(address_of(base)).text).css(".field__error")
     base.refresh_from_db()
     assert (base.revision, base.source_count) == (2, 1)
+
+
+def test_the_page_says_which_files_become_sources(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    page = parsed(admin.get(address_of(base)).text)
+    (chosen,) = page.css("form[data-upload] input[type=file]")
+    endings = str(chosen.attributes["accept"]).split(", ")
+    assert [ending for ending in endings if ending.startswith(".")] == list(ENDINGS)
+    for word in ("DOCX", "XLSX", "CSV", "JSON", "MediaWiki"):
+        assert word in str(chosen.attributes["aria-label"])
+        assert word in page.css_first(".upload__hint").text()
+    nothing = admin.post(reverse("knowledge-upload", args=[base.kb_id]), follow=True).text
+    assert f"Choose a file of {FORMATS}." in texts_of(nothing, ".field__error")
 
 
 def test_a_file_takes_the_place_of_a_source(admin: Client, project: Project) -> None:

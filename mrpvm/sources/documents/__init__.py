@@ -1,1 +1,1 @@
-"""Files that people have, read as text: Markdown, plain text, HTML, CSV and PDF."""
+"""Files that people have, read as text or Markdown."""

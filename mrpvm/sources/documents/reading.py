@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from mrpvm.errors import InvalidInput
-from mrpvm.sources.documents.document import Document, MediaType, media_type_of
+from mrpvm.sources.documents.document import DOCX, XLSX, Document, MediaType, media_type_of
 from mrpvm.sources.documents.plain import cleaned, decoded
+from mrpvm.sources.documents.records import records_text
 from mrpvm.sources.documents.tables import csv_text
 
-READ_IN_PROCESS: frozenset[MediaType] = frozenset({"text/html", "application/pdf"})
+READ_IN_PROCESS: frozenset[MediaType] = frozenset({"text/html", "application/pdf", "application/xml", DOCX, XLSX})
 """Formats whose reading may cost more than their size tells: they are read in a process with limits."""
 
 
@@ -31,8 +32,22 @@ def read_document(data: bytes, name: str, declared: str | None = None) -> Docume
             from mrpvm.sources.documents.html import read_html
 
             document = read_html(data, declared)
+        case _ if media_type == DOCX:
+            from mrpvm.sources.documents.docx import read_docx
+
+            document = read_docx(data)
+        case _ if media_type == XLSX:
+            from mrpvm.sources.documents.xlsx import read_xlsx
+
+            document = read_xlsx(data)
         case "text/csv":
             document = Document(text=csv_text(cleaned(decoded(data, declared))), is_markdown=True)
+        case "application/json":
+            document = Document(text=records_text(cleaned(decoded(data, declared))), is_markdown=True)
+        case "application/xml":
+            from mrpvm.sources.documents.mediawiki import read_mediawiki
+
+            document = read_mediawiki(data)
         case _:
             document = Document(text=decoded(data, declared), is_markdown=media_type == "text/markdown")
     text = cleaned(document.text)

@@ -200,7 +200,7 @@ class StagedSourceRequest(SourceRequest, WaitFields):
 
 
 class UploadRequest(SourceFields):
-    """A file: Markdown, plain text, HTML, CSV or PDF; unless named otherwise the source has its name."""
+    """A file of a format that is read; unless named otherwise the source has its name."""
 
     file = serializers.FileField()
 

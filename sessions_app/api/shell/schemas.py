@@ -6,6 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+from mrpvm.sources.documents.document import FORMATS
 from sessions_app.api.experiments import requests as experiment_requests
 from sessions_app.api.experiments import responses as experiment_responses
 from sessions_app.api.experiments import suite_requests, suite_responses
@@ -764,7 +765,7 @@ workspace_read = _operation(
 )  # fmt: skip
 workspace_stage = _operation(
     "stage_source", "knowledge",
-    "Stages a text, or a file of Markdown, plain text, HTML, CSV or PDF, in the session's draft: it can be found there "
+    f"Stages a text, or a file of {FORMATS}, in the session's draft: it can be found there "
     "at once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
     {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
     404, 409, 410, 422, 502, 504, query=requests.StreamQuery,
@@ -816,7 +817,7 @@ source_list = _operation(
 )  # fmt: skip
 source_add = _operation(
     "add_source", "knowledge",
-    "Makes a text, or a file of Markdown, plain text, HTML, CSV or PDF, a source of the base. The same `source_id` "
+    f"Makes a text, or a file of {FORMATS}, a source of the base. The same `source_id` "
     "again replaces that source. All of it is there at once, or nothing.",
     {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
     404, 409, 422, 502, 504, query=requests.StreamQuery,

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import Conflict, MRPError, NotFound
 from mrpvm.preview import counted
+from mrpvm.sources.documents.document import FORMATS
 from sessions_app.actions.knowledge.bases import create_base, delete_base, rename_base, restore_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
@@ -87,7 +88,7 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """
     base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
     place = request.POST.get("source_id", "")
-    refusal = "Choose a file of Markdown, plain text, HTML, CSV or PDF."
+    refusal = f"Choose a file of {FORMATS}."
     if isinstance(file, UploadedFile) and file.name:
         try:
             upload = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
