@@ -22,7 +22,7 @@ _UNREAD_TAGS = frozenset(
 )
 _CODE = frozenset({"source", "syntaxhighlight", "pre", "poem"})
 _MEASURES = frozenset({"convert", "cvt"})
-_SPECIAL_LINK = re.compile(r"\s*(?:file|image|category|media)\s*:", re.IGNORECASE)
+_SPECIAL_LINK = re.compile(r"^\s*(?:file|image|category|media)\s*:", re.IGNORECASE)
 _ITEM = re.compile(r"^(?:<li>)+[ \t]*(.*)$", re.MULTILINE)
 _PAIRS = re.compile(r"(?:^<d[dt]>.*(?:\n|\Z))+", re.MULTILINE)
 _GAP = re.compile(r"\n[ \t]*\n\s*")

@@ -7,8 +7,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 type Moment = datetime.datetime | datetime.date | datetime.time | datetime.timedelta
 
-_LITERAL = r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
-_UNSEEN = r"[_*].|\[[^\]]*\]"
+_LITERAL = r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^][-]*)[^][]*\]'
+_UNSEEN = r"[_*].|\[[^][]*\]"
 _SECTION = re.compile(r'(?:^|(?<=;))(?:"[^"]*"|\\.|[^;])*')
 _NUMBER = re.compile(
     rf"{_LITERAL}|{_UNSEEN}|(?P<digits>[0#?][0#?,]*(?:\.[0#?]*)?,*|\.[0#?]+,*)(?P<exponent>E[+-]0+)?|(?P<other>.)"
