@@ -1,28 +1,28 @@
 """The language model as the preparation of a turn asks it."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from mrpvm.llm.recorder import ModelExchange
 
 
-class PreparationModel(Protocol):
-    """A model that answers within the time and the number of calls that the turn has left.
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What preparing a turn has taken of its limits: milliseconds since the turn's start, and model calls.
 
-    `exchanges` are the requests that were really sent, redacted. `spent_ms` counts from the turn's start.
+    `exchanges` are the requests that were really sent, redacted.
     """
+
+    ms: int = 0
+    call_count: int = 0
+    exchanges: tuple[ModelExchange, ...] = ()
+
+
+class PreparationModel(Protocol):
+    """A model that answers within the time and the number of calls that the turn has left."""
 
     @property
     def available(self) -> bool: ...
-
-    @property
-    def spent_ms(self) -> int: ...
-
-    @property
-    def call_count(self) -> int: ...
-
-    @property
-    def exchanges(self) -> Sequence[ModelExchange]: ...
 
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         """Return the model's answer to one text.
@@ -32,8 +32,12 @@ class PreparationModel(Protocol):
         """
         ...
 
-    def raise_if_ended(self) -> None:
-        """Raise TurnCancelled or TurnInterrupted where a call found that the turn must end."""
+    def spent(self) -> Spent:
+        """Return what was taken until now.
+
+        Raises:
+            TurnCancelled, TurnInterrupted: a call found that the turn must end.
+        """
         ...
 
 
@@ -41,12 +45,9 @@ class UnaskedModel:
     """No model: for a turn that is only predicted."""
 
     available = False
-    spent_ms = 0
-    call_count = 0
-    exchanges: Sequence[ModelExchange] = ()
 
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         raise RuntimeError("a predicted turn asks no model")
 
-    def raise_if_ended(self) -> None:
-        return
+    def spent(self) -> Spent:
+        return Spent()

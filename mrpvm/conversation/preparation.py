@@ -133,11 +133,11 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
     instructions = _instructions(state)
     summary, context = _context(state, instructions, model)
     recall, rewriting, warnings = _recall(state, context.history, model)
-    model.raise_if_ended()
+    spent = model.spent()
     report = replace(
         context.report,
         warnings=(*context.report.warnings, *warnings, *state.warnings),
-        requests=tuple(model.exchanges),
+        requests=spent.exchanges,
         rewriting=rewriting,
         memory={"preferred_documents": list(recall.documents)} if turn_input.flags.enable_session_memory else None,
         skill=turn_input.skill.skill.skill_name if turn_input.skill and turn_input.skill_choice else None,
@@ -162,8 +162,8 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         is_streamed=turn_input.is_streamed,
         session=state.session,
         limits=turn_input.limits,
-        spent_ms=model.spent_ms,
-        spent_llm_calls=model.call_count,
+        spent_ms=spent.ms,
+        spent_llm_calls=spent.call_count,
         utilities=state.utilities,
     )
     return PreparedTurn(request=request, report=report, new_summary=summary)

@@ -3,6 +3,7 @@
 import functools
 from threading import Event
 
+from mrpvm.conversation.asking import Spent
 from mrpvm.errors import BudgetExceeded, ModelTimeout, TurnCancelled, TurnInterrupted
 from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import ModelExchange, Recorder
@@ -20,13 +21,12 @@ KEPT_CALLS = 3
 class TurnPreparationModel:
     """One turn's model calls before its machine runs, and the time that has passed since the turn took its slot.
 
-    They count against the turn's limits and end when the turn must. `exchanges` are the requests that
-    were really sent, redacted.
+    They count against the turn's limits and end when the turn must.
     """
 
     def __init__(self, turn: ExplainabilityTurn) -> None:
-        self.call_count = 0
-        self.exchanges: list[ModelExchange] = []
+        self._call_count = 0
+        self._exchanges: list[ModelExchange] = []
         self._ended: TurnCancelled | TurnInterrupted | None = None
         self._config = turn.session.model_config
         self._limits = turn_limits()
@@ -40,25 +40,20 @@ class TurnPreparationModel:
         """Return whether a model is configured."""
         return is_configured()
 
-    @property
-    def spent_ms(self) -> int:
-        """Return the milliseconds since the turn took its slot."""
-        return int(self._clock.monotonic_ms() - self._started_ms)
-
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         """Return the model's answer to one text.
 
         Raises:
             BudgetExceeded: the calls that are left are kept for the answer.
             ModelFailed, ModelTimeout: it did not deliver, or not in time.
-            TurnCancelled, TurnInterrupted: the turn must end; `raise_if_ended` raises it again.
+            TurnCancelled, TurnInterrupted: the turn must end; `spent` raises it again.
         """
-        self.raise_if_ended()
-        if self._limits.max_llm_calls - self.call_count <= KEPT_CALLS:
+        self._raise_if_ended()
+        if self._limits.max_llm_calls - self._call_count <= KEPT_CALLS:
             raise BudgetExceeded("The model calls that are left are kept for the answer.")
-        self.call_count += 1
+        self._call_count += 1
         recorder, stop = Recorder(), Event()
-        timeout_ms = min(timeout_ms, self._limits.request_timeout_ms - self.spent_ms)
+        timeout_ms = min(timeout_ms, self._left_ms())
         scope = CallScope(timeout_ms=timeout_ms, max_calls=1, stopped=stop.is_set, recorder=recorder)
         message = HistoryMessage(role="user", content=text)
         prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(message,))
@@ -69,12 +64,26 @@ class TurnPreparationModel:
             raise ModelTimeout("The model did not answer in time.") from None
         finally:
             stop.set()
-            self.exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
+            self._exchanges += [{**record, "purpose": plugin_id} for record in recorder.as_records()]
 
-    def raise_if_ended(self) -> None:
-        """Raise the error that ends the turn, if a call met one; callers that go on without a model call this."""
+    def spent(self) -> Spent:
+        """Return what was taken since the turn took its slot.
+
+        Raises:
+            TurnCancelled, TurnInterrupted: a call met it, after which the caller went on without a model.
+        """
+        self._raise_if_ended()
+        return Spent(self._spent_ms(), self._call_count, tuple(self._exchanges))
+
+    def _raise_if_ended(self) -> None:
         if self._ended is not None:
             raise self._ended
+
+    def _spent_ms(self) -> int:
+        return int(self._clock.monotonic_ms() - self._started_ms)
+
+    def _left_ms(self) -> int:
+        return self._limits.request_timeout_ms - self._spent_ms()
 
     def _patience(self) -> float:
         """Return the milliseconds that the turn has left, or note and raise that it must end."""
@@ -83,4 +92,4 @@ class TurnPreparationModel:
         except (TurnCancelled, TurnInterrupted) as error:
             self._ended = error
             raise
-        return self._limits.request_timeout_ms - self.spent_ms
+        return self._left_ms()

@@ -1,12 +1,11 @@
 """Preparing a turn from a conversation's state, without a database, a clock or a model other than the given one."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from mrpvm.conversation.asking import UnaskedModel
+from mrpvm.conversation.asking import Spent, UnaskedModel
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import (
     ConversationState,
@@ -31,8 +30,7 @@ FLAGS = Flags(enable_session_memory=False)
 class ScriptedModel:
     """A model with scripted answers, which records its requests."""
 
-    available, spent_ms, call_count = True, 7, 1
-    exchanges: Sequence[Mapping[str, Any]] = ({"body": "sent"},)
+    available = True
 
     def __init__(self, reply: str | Exception, *, ended: Exception | None = None) -> None:
         self.asked: list[str] = []
@@ -44,9 +42,10 @@ class ScriptedModel:
             raise self._reply
         return self._reply
 
-    def raise_if_ended(self) -> None:
+    def spent(self) -> Spent:
         if self._ended is not None:
             raise self._ended
+        return Spent(7, 1, ({"body": "sent"},))
 
 
 def state_of(turn: TurnInput, message_count: int = 0) -> ConversationState:

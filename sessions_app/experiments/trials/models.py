@@ -2,10 +2,11 @@
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from threading import Event, Lock
 from typing import Any
 
+from mrpvm.conversation.asking import Spent
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout, MRPError
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
@@ -152,9 +153,8 @@ class RecordedPreparation:
     """The model as the preparation of a turn that is run again asks it."""
 
     def __init__(self, models: ModelSource, *, spent_ms: int, call_count: int, max_calls: int) -> None:
-        self.spent_ms = spent_ms
-        self.call_count = call_count
-        self.exchanges: Sequence[ModelExchange] = ()
+        self._spent_ms = spent_ms
+        self._call_count = call_count
         self._models = models
         self._max_calls = max_calls
 
@@ -165,13 +165,14 @@ class RecordedPreparation:
 
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         """Return the model's answer to one text; see `mrpvm.conversation.asking.PreparationModel`."""
-        if self._max_calls - self.call_count <= KEPT_CALLS:
+        if self._max_calls - self._call_count <= KEPT_CALLS:
             raise BudgetExceeded("The model calls that are left are kept for the answer.")
-        self.call_count += 1
+        self._call_count += 1
         scope = CallScope(timeout_ms=timeout_ms, max_calls=1, stopped=Event().is_set, recorder=Recorder())
         message = HistoryMessage(role="user", content=text)
         prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(message,))
         return self._models.bind(scope).call(prompt).text
 
-    def raise_if_ended(self) -> None:
-        """Do nothing: a recorded turn is not stopped."""
+    def spent(self) -> Spent:
+        """Return what was taken; a recorded turn is not stopped."""
+        return Spent(self._spent_ms, self._call_count)
