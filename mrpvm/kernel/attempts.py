@@ -41,7 +41,9 @@ from mrpvm.kernel.stages.solve import Branch, SolverAttempt, solve
 from mrpvm.kernel.stages.validate import ValidationVerdict, validate
 from mrpvm.kernel.subtasks import answer_by_subtasks
 from mrpvm.trace.events import BacktrackTaken, Cause
+from mrpvm.trace.exhaustion import Exhaustion
 from mrpvm.values import Answer, Selection
+from mrpvm.wire import to_wire
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,7 +102,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     raise error or StageExhausted(
         "No planner is registered for this turn.",
         code="PLAN_STAGE_EXHAUSTED",
-        details={"stage": PLANNING, "pluginsTried": list(tried), "diagnostics": []},
+        details=to_wire(Exhaustion(stage=PLANNING, plugins_tried=tuple(tried))),
     )
 
 

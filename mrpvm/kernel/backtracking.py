@@ -1,10 +1,12 @@
 """The candidates of a stage, the error when all of them failed, and the attempts that must not be repeated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
 from mrpvm.kernel.calls import Execution
+from mrpvm.trace.exhaustion import Exhaustion, FailedAttempt
+from mrpvm.wire import to_wire
 
 DEFAULT_PLANNERS = ("planner-default", "planner-depth")
 DEFAULT_SEED_DETECTORS = ("sd-symbolic", "sd-llm-fast", "sd-llm-deep")
@@ -34,24 +36,27 @@ def exhausted(
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
     errors = [execution.error for execution in reversed(tried) if execution.error]
     blamed = next((error for error in errors if error.code in MODEL_ERROR_CODES), None)
-    diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
     names = ", ".join(item.plugin_id for item in tried) or "none was registered"
-    details = {"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics}
-    if blamed and "retry_after_seconds" in blamed.details:
-        details["retry_after_seconds"] = blamed.details["retry_after_seconds"]
+    exhaustion = Exhaustion(
+        stage=stage,
+        plugins_tried=tuple(item.plugin_id for item in tried),
+        diagnostics=tuple(map(_failed_attempt, tried)),
+        retry_after_seconds=blamed.details.get("retry_after_seconds") if blamed else None,
+    )
     return StageExhausted(
         f"No plugin of the stage {stage} delivered (tried: {names}){f': {blamed.message}' if blamed else '.'}",
         code=empty_code if empty else blamed.code if blamed else None,
-        details=details,
+        details=to_wire(exhaustion),
     )
 
 
-def _said(execution: Execution) -> dict[str, str]:
-    """Return an error's code and message, without an exception's own text, which may contain file names."""
+def _failed_attempt(execution: Execution) -> FailedAttempt:
+    """Return how an execution failed, without an exception's own text, which may contain file names."""
+    failed = FailedAttempt(plugin_id=execution.plugin_id, status=execution.status)
     error = execution.error
     if error is None:
-        return {}
-    return {"code": error.code} if error.code == "PLUGIN_EXCEPTION" else {"code": error.code, "message": error.message}
+        return failed
+    return replace(failed, code=error.code, message=None if error.code == "PLUGIN_EXCEPTION" else error.message)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,9 @@ from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.children import FrameResult, most_used, run_children
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.trace.exhaustion import Exhaustion, FailedAttempt
 from mrpvm.values import Answer, AnswerGroup, Intent
+from mrpvm.wire import from_wire, to_wire
 
 
 def has_independent_intents(frame: Frame) -> bool:
@@ -47,15 +49,17 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
 
 def _all_failed(errors: Sequence[MRPError]) -> StageExhausted:
     """Return the error of a frame whose children all failed, with the plugins that they tried."""
-    tried = (plugin_id for error in errors for plugin_id in error.details.get("pluginsTried", ()))
+    tried = (plugin_id for error in errors for plugin_id in from_wire(Exhaustion, error.details).plugins_tried)
     return StageExhausted(
         "None of the questions could be worked on.",
         code=next((error.code for error in errors if error.code in MODEL_ERROR_CODES), None),
-        details={
-            "stage": "goal-solver",
-            "pluginsTried": list(dict.fromkeys(tried)),
-            "diagnostics": [error.message for error in errors],
-        },
+        details=to_wire(
+            Exhaustion(
+                stage="goal-solver",
+                plugins_tried=tuple(dict.fromkeys(tried)),
+                diagnostics=tuple(FailedAttempt(code=error.code, message=error.message) for error in errors),
+            )
+        ),
     )
 
 

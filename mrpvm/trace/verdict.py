@@ -15,8 +15,10 @@ from mrpvm.english.words.tagging import is_auxiliary, verb_forms
 from mrpvm.english.words.text import stem
 from mrpvm.errors import MODEL_FAILURE_CODES, ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
+from mrpvm.trace.exhaustion import Exhaustion, FailedAttempt
 from mrpvm.trace.response import ResponseGroup, UnitValue, looked_at_units, sources_of
 from mrpvm.values import Selection
+from mrpvm.wire import from_wire
 
 type Aspect = Literal["", "context", "choice", "state", "base"]
 
@@ -207,13 +209,12 @@ def _running(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 def _failed(turn: VerdictInput) -> Iterable[VerdictReason]:
     error = turn.error or MRPError("").as_record()
-    details = error["details"]
-    diagnostics = details.get("diagnostics") or ()
-    culprit: Mapping[str, Any] = next((each for each in reversed(diagnostics) if each.get("message")), {})
-    plugin_id = culprit.get("pluginId", "")
-    message = culprit.get("message") or error["message"]
+    exhaustion = from_wire(Exhaustion, error["details"])
+    culprit = next((failed for failed in reversed(exhaustion.diagnostics) if failed.message), FailedAttempt())
+    plugin_id = culprit.plugin_id or ""
+    message = culprit.message or error["message"]
     yield VerdictReason(text=_inside(message), execution_id=_failed_execution(turn.events, plugin_id))
-    tried = (plugin_id, *details.get("pluginsTried", ()))
+    tried = (plugin_id, *exhaustion.plugins_tried)
     for stage, plugin in pins_of(turn.events).items():
         yield VerdictReason(text=f"you pinned {f'this {stage} alone' if plugin in tried else plugin}", aspect="choice")
     for stage, plugin in preferences_of(turn.events).items():

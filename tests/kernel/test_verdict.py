@@ -8,6 +8,7 @@ import pytest
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted
 from mrpvm.trace.verdict import LEADS, MountedBase, VerdictInput, other_value, verdict_of
 from mrpvm.values import Selection
+from tests.kernel import scripted
 
 BASE = MountedBase("kb-1", "Handbook", 2, 40)
 QUESTION = VerdictInput(
@@ -187,3 +188,13 @@ def test_every_end_has_a_verdict_without_a_document(kind: str, status: str, outc
 )
 def test_another_value_stands_after_the_same_words(text: str, other: str, value: str) -> None:
     assert other_value(text, other) == value
+
+
+def test_a_turn_whose_questions_all_failed_tells_the_last_failure() -> None:
+    ran = scripted.run(
+        scripted.plugin("sd-plugin", "sd-a", scripted.detection("one", "two")),
+        scripted.plugin("kb-plugin", "kb-a", scripted.retrieval("fact")),
+        scripted.plugin("gs-plugin", "gs-a", RuntimeError("boom")),
+    )
+    line = verdict_of(replace(FAILED, error=ran.outcome.error)).text
+    assert line == "Failed: no plugin of the stage goal-solver delivered (tried: gs-a)."
