@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mrpvm.english.messages.pragmatics import orders_work
+from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.messages.small_talk import NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
 from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
@@ -143,7 +143,7 @@ def _in_plain_words(group: AnswerGroup) -> str:
         return group.answer_markdown
     if group.model_failed:
         return MODEL_FAILED_TEXT
-    return UNDONE_TEXT if orders_work(group.intent) else UNKNOWN_TEXT
+    return UNDONE_TEXT if kind_of(group.intent, is_alone=True) == "order" else UNKNOWN_TEXT
 
 
 def answers_nothing(text: str) -> bool:

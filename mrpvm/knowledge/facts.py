@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from mrpvm.english.messages.pragmatics import is_task_request
+from mrpvm.english.messages.kinds import is_task_request
 from mrpvm.english.words.lexicon import pattern, section
 from mrpvm.english.words.text import collapse, sentences
 from mrpvm.text_cache import TextCache

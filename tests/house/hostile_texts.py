@@ -18,7 +18,8 @@ from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
 from mrpvm.conversation.summary import PlacedMessage, Summary, extend_by_rules
 from mrpvm.english.messages.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
-from mrpvm.english.messages.pragmatics import act_of, is_task_request, role_of
+from mrpvm.english.messages.kinds import is_task_request, kind_of
+from mrpvm.english.messages.pragmatics import act_of, role_of
 from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.sentences.dialogue import speakers_of, utterance_of
 from mrpvm.english.sentences.voices import voiced
@@ -104,6 +105,7 @@ def as_statement(text: str) -> None:
     for look in (act_of, role_of, is_task_request, is_instruction, output_forms, without_form_phrases, without_reminder,
                  is_phatic, words, utterance_of):  # fmt: skip
         look(text)
+    kind_of(text, is_alone=True)
     speakers_of(text.splitlines())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
 from mrpvm.english.context.coreference import as_asked, context_before, roles_of
-from mrpvm.english.messages.pragmatics import is_task_request
+from mrpvm.english.messages.kinds import is_task_request
 from mrpvm.english.messages.small_talk import CHOICES, is_phatic
 from mrpvm.english.questions.asking import query_of
 from mrpvm.english.sentences.parsing import read

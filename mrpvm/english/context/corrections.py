@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.questions.matching import numbers_in
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.rewordings import rewordings
@@ -32,6 +33,7 @@ _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 FORGET = "forget"
 """The word that every request to forget contains."""
 _FORGET, _FORGET_OWN = pattern("corrections.forget"), pattern("corrections.forget_own")
+_FORGET_LAST = pattern("corrections.forget_last")
 _THING = "thing"
 _PLACE = dict.fromkeys(PLACE_PREPOSITIONS, "place")
 _SINCE_WHEN = frozenset(("since", "from", "as"))
@@ -59,13 +61,18 @@ def takes_back(request: str, text: str) -> bool:
 
 
 def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Return "forget my address" as "forget about my address" if the sender told it; None for other messages."""
+    """Return a request to forget with the statement that the sender told: "Forget my address", "Forget that".
+
+    "Forget that" takes back the last statement. None for other messages, and if nothing of the kind was told.
+    """
+    earlier = (text for item in reversed(history) if item.role == "user" for text in reversed(sentences(item.content)))
+    if _FORGET_LAST.match(message.strip()):
+        said = (text for text in earlier if kind_of(text, is_alone=True) == "statement")
+        told = next((text for text in said if not taken_back(text)), None)
+        return f"Forget that {told}" if told else None
     match = _FORGET_OWN.match(message.strip())
-    if match is None:
-        return None
-    request = f"Forget about {match['what']}."
-    earlier = (sentence for item in history if item.role == "user" for sentence in sentences(item.content))
-    return request if any(takes_back(request, sentence) for sentence in earlier) else None
+    request = f"Forget about {match['what']}." if match else ""
+    return request if any(takes_back(request, text) for text in earlier) else None
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:

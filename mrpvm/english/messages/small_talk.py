@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.english.words.lexicon import listed, pattern, section, word_class
+from mrpvm.english.words.lexicon import AUXILIARIES, BE_FORMS, INTERROGATIVES, listed, pattern, section, word_class
+from mrpvm.english.words.tagging import CONTRACTED
 from mrpvm.english.words.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
@@ -18,9 +19,6 @@ CHOICES = word_class("first second third fourth fifth last former latter one one
 """Words that choose among things named before."""
 _POINTERS = word_class("the this that these those of them")
 _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
-_SET_PHRASES = frozenset(
-    ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
-)
 _MEANS_ANSWER = word_class("that it this you")
 """What stands for the answer behind thanks: "Thanks, that saved me the trip."."""
 _WORDS_MAX = 8
@@ -28,8 +26,15 @@ _EXCLAIMED_MAX = 5
 """Words of a sentence after an interjection that states nothing: "lol no way"."""
 _NAMED = re.compile(r"\d|(?<=\W)(?!I\b)[A-Z]|[:=]")
 """What a reaction does not have: a number, a name behind its first word, a label."""
+_LETTERS = re.compile(r"[^\W\d_]['\u2019]?[^\W\d_]")
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ABOUT_ME = pattern("small_talk.about_me")
+_REMARK, _OF_YOU = pattern("small_talk.remark"), pattern("small_talk.of_you")
+_CHOICE, _NOISE = pattern("small_talk.choice"), pattern("small_talk.noise")
+_REMARK_WORDS = listed("remark_words") | listed("about_talk") | AUXILIARIES | BE_FORMS | CONTRACTED.keys()
+_REMARK_WORDS |= _CORE | _FILLERS | _INTERJECTIONS | CHOICES | _POINTERS
+"""Words that say nothing of the world by themselves: "I was just about to say that"."""
+_ABOUT_TALK = listed("about_talk") | _ASSENTS | _INTERJECTIONS
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
@@ -54,11 +59,34 @@ def is_phatic(sentence: str) -> bool:
         return bool(sentence.strip())
     if len(sentence_words) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
-    if " ".join(sentence_words) in _SET_PHRASES or _is_choice(sentence_words):
+    if _is_choice(sentence_words):
         return True
     if sentence_words[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in sentence_words):
         return True
     return _is_reaction(sentence_words, sentence)
+
+
+def is_remark(sentence: str) -> bool:
+    """Return whether a sentence of a message is only talk: of the conversation, the partner or an answer, or noise."""
+    if is_phatic(sentence) or not _LETTERS.search(sentence):
+        return bool(sentence.strip())
+    bare, sentence_words = sentence.strip(), words(sentence)
+    if bare.endswith(QUESTION_MARKS):
+        return False
+    if any(wording.match(bare) for wording in (_REMARK, _CHOICE, _NOISE)):
+        return True
+    if _NAMED.search(bare):
+        return False
+    return (
+        _OF_YOU.match(bare) is not None
+        or _is_reaction(sentence_words, sentence)
+        or (
+            INTERROGATIVES.isdisjoint(sentence_words[-1:])
+            and sentence_words[0] not in INTERROGATIVES | AUXILIARIES
+            and not _ABOUT_TALK.isdisjoint(sentence_words)
+            and all(word in _REMARK_WORDS for word in sentence_words)
+        )
+    )
 
 
 def _is_reaction(sentence_words: Sequence[str], sentence: str) -> bool:
@@ -87,7 +115,7 @@ def small_talk_reply(message: str) -> str | None:
     """Return the reply to small talk, or None if the message is not small talk."""
     if _ABOUT_ME.match(message.strip()):
         return REPLIES["about_me"]
-    if not is_phatic(message):
+    if not is_remark(message):
         return None
     if _FORGETS_UNNAMED.match(message.strip()):
         return REPLIES["forgets_unnamed"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from mrpvm.english.context.coreference import Antecedents, Mention, in_full, topic_mentions
-from mrpvm.english.messages.pragmatics import asks_reader, is_task_request
+from mrpvm.english.messages.kinds import asks_reader, is_task_request
 from mrpvm.english.messages.small_talk import is_assent
 from mrpvm.english.sentences.dialogue import UTTERANCE, in_third_person, utterance_of
 from mrpvm.english.sentences.parsing import read

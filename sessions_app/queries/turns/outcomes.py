@@ -6,7 +6,7 @@ from mrpvm.english.messages.small_talk import (
     FORGOTTEN_OPENING,
     NOTED_OPENING,
     UNDERSTOOD_REPLY,
-    is_phatic,
+    is_remark,
     small_talk_reply,
 )
 from sessions_app.models import ExplainabilityTurn
@@ -35,7 +35,7 @@ def outcome(turn: ExplainabilityTurn) -> str | None:
         return NOTED if is_noted else _AnswerStatus.ANSWERED
     if turn.answer_status != _AnswerStatus.NO_CONTEXT:
         return turn.answer_status
-    if is_phatic(turn.user_message) or turn.assistant_preview == UNDERSTOOD_REPLY:
+    if is_remark(turn.user_message) or turn.assistant_preview == UNDERSTOOD_REPLY:
         return NOTHING_ASKED
     if turn.answer_basis == ExplainabilityTurn.AnswerBasis.QUOTED:
         return ExplainabilityTurn.AnswerBasis.QUOTED

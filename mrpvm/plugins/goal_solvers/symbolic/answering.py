@@ -8,7 +8,13 @@ from mrpvm.english.context.coreference import open_pronoun, with_meant
 from mrpvm.english.context.corrections import asks_of_before, restated, taken_back, without_corrected
 from mrpvm.english.context.discourse import Discourse
 from mrpvm.english.context.updates import later_of
-from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, UNDERSTOOD_REPLY, small_talk_reply
+from mrpvm.english.messages.small_talk import (
+    FORGOTTEN_OPENING,
+    NOTED_OPENING,
+    REPLIES,
+    UNDERSTOOD_REPLY,
+    small_talk_reply,
+)
 from mrpvm.english.questions.answers import ANSWERED, Framed, answered_in_source, framed_answer, replied
 from mrpvm.english.questions.entailment import Refusal, Verdict
 from mrpvm.english.questions.requests import Request, request_of
@@ -55,7 +61,8 @@ def _refusal(evidence: Evidence) -> str:
     reply = small_talk_reply(evidence.intent.target)
     if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
         entries = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
-        reply = UNDERSTOOD_REPLY if any(entry.store == "current-turn" for entry in entries) else None
+        is_instruction = any(entry.store == "current-turn" for entry in entries)
+        return UNDERSTOOD_REPLY if is_instruction else REPLIES["assent"]
     return reply or NO_CONTEXT_TEXT
 
 

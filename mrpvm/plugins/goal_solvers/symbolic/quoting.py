@@ -13,6 +13,7 @@ from mrpvm.english.context.coreference import with_meant
 from mrpvm.english.context.corrections import asks_of_before, without_corrected
 from mrpvm.english.context.discourse import Discourse
 from mrpvm.english.context.updates import later_of
+from mrpvm.english.messages.kinds import kind_of as kind_of_message
 from mrpvm.english.questions.asking import words_asked
 from mrpvm.english.questions.entailment import LACKING, refused
 from mrpvm.english.questions.requests import request_of
@@ -70,7 +71,7 @@ def answered_or_quoted(
     """
     if group.status == "answered":
         return replace(group, reason=group.reason or "the grammar found the statement")
-    if group.answer_markdown != NO_CONTEXT_TEXT:
+    if group.answer_markdown != NO_CONTEXT_TEXT or kind_of_message(evidence.intent.target, is_alone=True) == "order":
         return group
     candidates = quotable_sentences(evidence.intent.target, evidence.entries)
     if not candidates:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from mrpvm.english.messages.instructions import guidance_scopes
-from mrpvm.english.messages.pragmatics import act_of, is_yes_no, strip_lead
+from mrpvm.english.messages.kinds import is_yes_no
+from mrpvm.english.messages.pragmatics import act_of, strip_lead
 from mrpvm.english.words.text import collapse
 from mrpvm.knowledge.facts import FACT_CONFIDENCE
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER

@@ -7,13 +7,13 @@ from itertools import groupby, pairwise
 from mrpvm.english.messages.instructions import (
     form_phrases,
     is_instruction,
-    is_reminder,
     is_session_wide,
     output_forms,
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.english.messages.pragmatics import direct_question, is_search, is_task_request, orders_work, strip_lead
+from mrpvm.english.messages.kinds import direct_question, is_task_request, kind_of
+from mrpvm.english.messages.pragmatics import strip_lead
 from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.sentences.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.english.words.lexicon import DETERMINERS, REFERRING_PRONOUNS, listed, pattern
@@ -125,8 +125,9 @@ def _goes_on(line: str) -> bool:
 class Segmenter:
     """Splits one message in a single pass over its lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_alone: bool = False) -> None:
         self.result = Segmentation()
+        self._is_alone = is_alone
         self.block = 0
         self._heading: str | None = None
         self._marked: tuple[tuple[int, str], ...] = ()  # the headings with marks that one is in, with their levels
@@ -248,11 +249,13 @@ class Segmenter:
     def _take_sentence(self, sentence: str) -> None:
         if is_instruction(sentence) or _only_asks_for_form(sentence):
             (self._since_request if self.result.requests else self.result.instructions).append(sentence)
-        elif (is_task_request(sentence) or orders_work(sentence)) and not is_reminder(sentence):
+            return
+        kind = kind_of(sentence, is_alone=self._is_alone)
+        if kind == "statement":
+            self._add_statement(without_reminder(sentence))
+        elif kind != "talk":
             for part in _SECOND_REQUEST.split(sentence):
                 self._add_request(part.strip())
-        elif not is_phatic(sentence) and any(char.isalnum() for char in sentence):
-            self._add_statement(without_reminder(sentence))
 
     def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
         text = direct_question(text) or text
@@ -333,6 +336,5 @@ def _refers_back(text: str, before: str) -> bool:
 
 def segment(message: str) -> Segmentation:
     """Return the requests, instructions and statements of a message, each in document order."""
-    if is_search(message.strip()) and not is_instruction(message) and not is_phatic(message):
-        return Segmentation(requests=[MessageRequest(text=message.strip())])
-    return Segmenter().run(message)
+    is_alone = "\n" not in message.strip() and len(sentences(message)) == 1
+    return Segmenter(is_alone=is_alone).run(message)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mrpvm.english.messages.instructions import without_reminder
-from mrpvm.english.messages.pragmatics import asks_reader
+from mrpvm.english.messages.kinds import asks_reader
 from mrpvm.english.messages.small_talk import is_phatic
 from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
