@@ -9,7 +9,7 @@ from bench.databases import django_on_new_database
 
 PARTS = (
     "passages", "articles", "documents", "faqs", "conditions", "stories", "requests", "conversations", "pairs",
-    "followups", "told", "suites",
+    "followups", "told", "messages", "suites",
 )  # fmt: skip
 OWN_DATA = Path(__file__).parent.parent / "data"
 

@@ -22,7 +22,7 @@ from bench.answers.collections import (
 )
 from bench.answers.followups import read_dialogues
 from bench.answers.judging import Tally, holds, outcome_of, outcome_of_condition
-from bench.answers.told import CHANGING, FACTS, noted_shares, read_conversations
+from bench.answers.told import CHANGING, FACTS, KINDS, MESSAGES, TYPED, messages_read, read_conversations
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -97,8 +97,9 @@ def report(directory: Path, wanted: Wanted) -> Iterator[str]:
     if only in (None, "told"):
         yield "\n=== told in messages, by words alone"
         yield from _told(show)
-        for kind, share in noted_shares().items():
-            yield Figure(f"messages: noted, of those that are {kind}", share, {}).line("words")
+    if only in (None, "messages"):
+        yield "\n=== what single messages are read as, by words alone"
+        yield from _messages()
     if only in (None, "suites"):
         yield "\n=== own suites, by words alone"
         yield from (row.line("words") for row in _suites())
@@ -357,6 +358,16 @@ def _told(show: str | None) -> Iterator[str]:
     yield Figure("told facts: what is shown holds the right value", 100 * held / len(answerable), {}).line("words")
     share = 100 * misled / (len(judged) - len(answerable))
     yield Figure("not told: stated", share, _must(9), at_most=True).line("words")
+
+
+def _messages() -> Iterator[str]:
+    """Yield for each file of messages a table: a row for what they are, a column for what they are read as."""
+    for path in (MESSAGES, TYPED):
+        read_as = messages_read(path)
+        right = sum(read_as[kind, kind] for kind in KINDS)
+        yield f"{path.stem}: {right} of {read_as.total()} read as what they are"
+        yield f"{'':<10}{''.join(f'{kind:>10}' for kind in KINDS)}"
+        yield from (f"{kind:<10}{''.join(f'{read_as[kind, other]:>10}' for other in KINDS)}" for kind in KINDS)
 
 
 def _answerable(corpus: Corpus) -> list[TurnQuestion]:

@@ -2,11 +2,13 @@
 
 The authors of the messages did not know how statements are parsed. In `told.json` a later message may change what an
 earlier one told, or tell a value of the same kind of another thing. Half the questions of `facts.json` are not
-answered by the messages: they ask about another thing, another time or another attribute. `messages.json` has single
-messages with what they are: "fact", "question", "request" for text or work, or "talk"; two where both are defensible.
+answered by the messages: they ask about another thing, another time or another attribute. `messages.json` and
+`typed.json` have single messages with what they are: "fact", "question", "request" for text or work, or "talk"; two
+where both are defensible. Those of `typed.json` are 100 of each, a third of them hard: facts that look like questions.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +16,16 @@ from typing import Any
 
 from bench.answers.asking import basis_of
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english.messages.small_talk import NOTED_OPENING
+from mrpvm.english.messages.kinds import kind_of
+from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
 
 DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
 CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"
-MESSAGES = DIRECTORY / "messages.json"
+MESSAGES, TYPED = DIRECTORY / "messages.json", DIRECTORY / "typed.json"
 _VERDICTS = ("Yes", "No")
+KINDS = ("fact", "question", "request", "talk")
+_TO_ORDERS = (UNDERSTOOD_REPLY, REPLIES["forgets_unnamed"])
+"""Replies to an instruction and to a request to forget what it does not name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +79,23 @@ def read_conversations(path: Path) -> tuple[Conversation, ...]:
     return tuple(map(Conversation.of, json.loads(path.read_text(encoding="utf-8"))))
 
 
-def noted_shares() -> dict[str, float]:
-    """Return for each kind of message the percentage of those of this kind alone that are noted as a fact."""
-    noted: dict[str, list[bool]] = {}
-    for item in json.loads(MESSAGES.read_text(encoding="utf-8")):
-        if len(item["labels"]) == 1:
-            with EvaluatedSession() as session:
-                answer = session.say(item["text"]).answer
-            is_noted = any(group.answer_markdown.startswith(NOTED_OPENING) for group in answer.groups if answer)
-            noted.setdefault(item["labels"][0], []).append(is_noted)
-    return {kind: 100 * sum(noted_of_kind) / len(noted_of_kind) for kind, noted_of_kind in noted.items()}
+def messages_read(path: Path) -> Counter[tuple[str, str]]:
+    """Return how many messages of each kind alone are read as each kind: (what they are, what they are read as)."""
+    items = json.loads(path.read_text(encoding="utf-8"))
+    return Counter((item["labels"][0], _read_as(item["text"])) for item in items if len(item["labels"]) == 1)
+
+
+def _read_as(message: str) -> str:
+    """Return what the reply to a message shows that it was read as."""
+    with EvaluatedSession() as session:
+        answer = session.say(message).answer
+    groups = answer.groups if answer else ()
+    replies = [group.answer_markdown for group in groups]
+    if any(reply.startswith(NOTED_OPENING) for reply in replies):
+        return "fact"
+    if any(reply.startswith(FORGOTTEN_OPENING) or reply in _TO_ORDERS for reply in replies):
+        return "request"
+    if any(reply in REPLIES.values() for reply in replies):
+        return "talk"
+    kinds = {kind_of(group.intent, is_alone=True) for group in groups}
+    return "question" if kinds.isdisjoint(("order", "task")) else "request"
