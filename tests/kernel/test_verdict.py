@@ -190,7 +190,7 @@ def test_another_value_stands_after_the_same_words(text: str, other: str, value:
     assert other_value(text, other) == value
 
 
-def test_a_turn_whose_questions_all_failed_tells_the_last_failure() -> None:
+def test_where_all_questions_failed_the_last_failure_is_told() -> None:
     ran = scripted.run(
         scripted.plugin("sd-plugin", "sd-a", scripted.detection("one", "two")),
         scripted.plugin("kb-plugin", "kb-a", scripted.retrieval("fact")),
