@@ -39,7 +39,7 @@ def list_sessions(caller: Caller, query: FilterText = "", limit: Limit = 20, cur
     matching = sessions.with_counts(found_sessions(caller.project, wanted))
     listed = keyset_page(matching, (("-last_activity_at", when), ("-id", cursor_number)), limit, cursor)
     lines = [
-        f"{row.session_id}  {sessions.status_of(row)}  turns={row.turn_count}  base={row.mounted_kb.name!r}"  # type: ignore[attr-defined] # by `with_counts`
+        f"{row.session_id}  {sessions.session_status(row)}  turns={row.turn_count}  base={row.mounted_kb.name!r}"  # type: ignore[attr-defined] # by `with_counts`
         f"  active {moment(row.last_activity_at)}  {line(row.title or row.first_message or 'empty', 100)}"
         for row in listed.rows
     ]
@@ -78,7 +78,7 @@ def read_session(caller: Caller, session_id: SessionId, limit: Limit = 20, curso
     listed = keyset_page(sessions.messages(session), (("-sequence", cursor_number),), limit, cursor)
     head = (
         f"Session {session.session_id}: {line(session.title or session.first_message or 'empty')}\n"
-        f"status={sessions.status_of(session)} turns={session.turn_count} base={session.mounted_kb.name!r}"  # type: ignore[attr-defined] # counted
+        f"status={sessions.session_status(session)} turns={session.turn_count} base={session.mounted_kb.name!r}"  # type: ignore[attr-defined] # counted
         f" created={moment(session.created_at)}\n"
     )
     lines = [
