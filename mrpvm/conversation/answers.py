@@ -12,9 +12,9 @@ from typing import Any
 
 from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.messages.small_talk import NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
-from mrpvm.trace.response import ResponseDocument, ResponseGroup, UsedSource
-from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
-from mrpvm.wire import to_wire
+from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, UsedSource
+from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit, Store
+from mrpvm.wire import from_wire, to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
 """What a group says when nothing was found."""
@@ -95,6 +95,30 @@ def _group_document(group: AnswerGroup) -> ResponseGroup:
         "grounded": group.grounded,
         "warnings": list(group.warnings),
     }
+
+
+def answer_of(document: ResponseDocument | None) -> Answer:
+    """Return the parts of a succeeded turn's answer that memory uses."""
+    return Answer(groups=tuple(_group_of(group) for group in (document["groups"] if document else ())))
+
+
+def _group_of(group: ResponseGroup) -> AnswerGroup:
+    def entry(unit: UnitValue, store: Store) -> EvidenceEntry:
+        return EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
+
+    return AnswerGroup(
+        intent_ref=group["intentRef"],
+        act=group["act"],
+        intent=group["intent"],
+        status=group["status"],
+        answer_markdown=group["answerMarkdown"],
+        cited_unit_ids=tuple(group["citedUnitIds"]),
+        evidence=(
+            *(entry(unit, "current-turn") for unit in group["currentTurnContext"]),
+            *(entry(source["unit"], "session") for source in group["sessionSources"]),
+            *(entry(source["unit"], "kb") for source in group["kbSources"]),
+        ),
+    )
 
 
 def _of(group: AnswerGroup, *stores: str) -> list[EvidenceEntry]:

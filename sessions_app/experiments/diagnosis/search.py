@@ -15,6 +15,7 @@ from mrpvm.english.words.text import unique_terms
 from mrpvm.errors import Conflict, MRPError
 from mrpvm.learning import TYPE_BY_STAGE
 from mrpvm.preview import counted
+from mrpvm.trace.events import PluginFinished, PluginStarted, said
 from mrpvm.values import Basis, Selection
 from sessions_app.experiments.replays.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trials.changes import Changes
@@ -329,11 +330,11 @@ class CauseSearch:
         )  # fmt: skip
 
     def _without_validators(self) -> Iterator[Finding]:
-        starts = {data["executionId"]: data for name, _, data in self.recorded.records if name == "plugin.started"}
+        called = {call.execution_id: call.plugin_id for call in said(PluginStarted, self.recorded.events)}
         refused = {
-            starts[data["executionId"]]["pluginId"]
-            for name, _, data in self.recorded.records
-            if name == "plugin.finished" and data["status"] == "rejected" and data["executionId"] in starts
+            called[ended.execution_id]
+            for ended in said(PluginFinished, self.recorded.events)
+            if ended.status == "rejected" and ended.execution_id in called
         }
         for plugin_id in sorted(refused):
             outcome = self._try(Changes(without_plugins=(plugin_id,)))
@@ -503,8 +504,8 @@ class CauseSearch:
         return [item for item in descriptors if item.id not in used and (has_model or not item.uses_llm)]
 
     def _used(self, kind: str) -> set[str]:
-        started = (data for name, _, data in self.recorded.records if name == "plugin.started")
-        return {data["pluginId"] for data in started if TYPE_BY_STAGE.get(data["stage"]) == kind}
+        started = said(PluginStarted, self.recorded.events)
+        return {call.plugin_id for call in started if TYPE_BY_STAGE.get(call.stage) == kind}
 
     def _other_plugins(self) -> Iterator[Finding]:
         for kind, (stage, noun) in _STAGES.items():

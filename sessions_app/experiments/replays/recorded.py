@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from mrpvm.conversation.answers import answer_of
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.conversation.rewriting import term_of
@@ -13,9 +14,8 @@ from mrpvm.conversation.session_memory import Memory, after_turn
 from mrpvm.conversation.summary import PlacedMessage, Summary
 from mrpvm.errors import Conflict
 from mrpvm.llm.recorder import ModelExchange
-from mrpvm.trace.events import PluginFinished, Record, event_of, said
-from mrpvm.trace.response import ResponseGroup, UnitValue
-from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
+from mrpvm.trace.events import Event, PluginFinished, Record, event_of, said
+from mrpvm.values import HistoryMessage
 from mrpvm.wire import from_wire
 from sessions_app.layers import EffectiveView, LayersGone, Marks, SeenLayers, past_view
 from sessions_app.models import ExplainabilityTurn, Session
@@ -48,6 +48,11 @@ class RecordedTurn:
     view: TurnView
     conditions: Conditions
     records: Sequence[Record]
+
+    @cached_property
+    def events(self) -> Sequence[Event]:
+        """The recorded events as values."""
+        return [event_of(record) for record in self.records]
 
     @cached_property
     def state(self) -> ConversationState:
@@ -281,7 +286,7 @@ def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
             memory,
             turn_index=earlier.turn_index,
             subject=term_of(message_of(earlier, TurnView.of_record(earlier.view or ()))),
-            answer=_answer_of(earlier),
+            answer=answer_of(earlier.response_document),
             now=earlier.finished_at or earlier.created_at,
         )
     return memory or Memory(created_at=turn.created_at, last_accessed_at=turn.created_at)
@@ -294,30 +299,6 @@ def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[Explain
     return turns[::-1]
 
 
-def _answer_of(turn: ExplainabilityTurn) -> Answer:
-    """Return the parts of a succeeded turn's answer that memory uses."""
-    return Answer(groups=tuple(_group_of(group) for group in (turn.response_document or {}).get("groups", ())))
-
-
-def _group_of(group: ResponseGroup) -> AnswerGroup:
-    def entry(unit: UnitValue, store: Store) -> EvidenceEntry:
-        return EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
-
-    return AnswerGroup(
-        intent_ref=group["intentRef"],
-        act=group["act"],
-        intent=group["intent"],
-        status=group["status"],
-        answer_markdown=group["answerMarkdown"],
-        cited_unit_ids=tuple(group["citedUnitIds"]),
-        evidence=(
-            *(entry(unit, "current-turn") for unit in group["currentTurnContext"]),
-            *(entry(source["unit"], "session") for source in group["sessionSources"]),
-            *(entry(source["unit"], "kb") for source in group["kbSources"]),
-        ),
-    )
-
-
 def recorded_requests(recorded: RecordedTurn) -> list[ModelExchange]:
     """Return each request of the turn to a model, with its answer."""
     return list(_requests(recorded))
@@ -326,6 +307,6 @@ def recorded_requests(recorded: RecordedTurn) -> list[ModelExchange]:
 def _requests(recorded: RecordedTurn) -> Iterator[ModelExchange]:
     yield from (recorded.turn.context_report or {}).get("requests", ())
     if recorded.conditions["models"] is not None:
-        for record in recorded.records:
-            if record[0] == "plugin.finished" and (detail := recorded.payloads.get(record[2]["executionId"])):
+        for ended in said(PluginFinished, recorded.events):
+            if detail := recorded.payloads.get(ended.execution_id):
                 yield from detail.requests

@@ -12,7 +12,7 @@ from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validat
 from mrpvm.errors import ErrorRecord, TurnCancelled, TurnInterrupted
 from mrpvm.kernel.calls import CallReturn, PluginCall
 from mrpvm.llm.redaction import REDACTED
-from mrpvm.trace.events import Event, UnitsJudged, record_of
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, UnitsJudged, record_of, said
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
 from mrpvm.trace.replay import Difference, first_different_event, first_different_item, without_times
@@ -151,15 +151,13 @@ class _Course:
         self._recorded = recorded
         self._live_plugins = live_plugins
         self._times = [at_ms for _, at_ms, _ in recorded.records]
-        self._ended = {data["executionId"]: data for name, _, data in recorded.records if name == "plugin.finished"}
+        self._ended = {ended.execution_id: ended for ended in said(PluginFinished, recorded.events)}
         self._count = 0
         self._now_ms = 0.0
 
     def now(self) -> datetime:
         """Return when the machine took the turn up."""
-        started_at = next(
-            (data.get("startedAt") for name, _, data in self._recorded.records if name == "turn.started"), None
-        )
+        started_at = next((turn.started_at for turn in said(TurnStarted, self._recorded.events)), None)
         return datetime.fromisoformat(started_at) if started_at else self._recorded.turn.created_at
 
     def monotonic_ms(self) -> float:
@@ -189,7 +187,7 @@ class _Course:
         ended = self._ended.get(call.execution_id)
         if ended is None:
             return None
-        error = ended.get("error")
+        error = ended.error
         if error and error["code"] == TOO_LATE:
             return CallReturn(error=_plugin_error(error))
         if call.descriptor.is_deterministic or self._live_plugins:
@@ -213,10 +211,7 @@ def _returned(recorded: RecordedTurn, execution_id: str) -> Any:
     payload = detail.payload if detail else None
     if payload is None:
         raise NotReplayable(f"The payload of {execution_id} was cut; what it returned is not known.", "payload")
-    stage = next(
-        data["stage"] for name, _, data in recorded.records
-        if name == "plugin.started" and data["executionId"] == execution_id
-    )  # fmt: skip
+    stage = next(call.stage for call in said(PluginStarted, recorded.events) if call.execution_id == execution_id)
     return None if payload["output"] is None else from_wire(_RETURNED[stage], payload["output"])
 
 
@@ -319,5 +314,5 @@ def _because(difference: Difference, reason: Reason, detail: str) -> Divergence:
 
 
 def _plugin_of(recorded: RecordedTurn, execution_id: str | None) -> str | None:
-    started = (data for name, _, data in recorded.records if name == "plugin.started")
-    return next((data["pluginId"] for data in started if data["executionId"] == execution_id), None)
+    started = said(PluginStarted, recorded.events)
+    return next((call.plugin_id for call in started if call.execution_id == execution_id), None)
