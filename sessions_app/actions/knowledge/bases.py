@@ -22,7 +22,7 @@ from sessions_app.actions.knowledge.source_rows import (
     refuse_taken,
 )
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import (
     UNKNOWN,
     OnBatch,
@@ -157,10 +157,9 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
     base = deleted_bases(project).select_for_update().filter(kb_id=kb_id).first()
     if base is None:
         raise no_such_base()
-    before = stored_amounts(project)
-    base.deleted_at = None
-    base.save(update_fields=["deleted_at"])
-    check_growth(project, before)
+    with within_quotas(project):
+        base.deleted_at = None
+        base.save(update_fields=["deleted_at"])
     record_of_base(AuditKind.BASE_UNDELETED, base)
     return base
 
@@ -218,19 +217,18 @@ def add_source(
 def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
     """Seal the layer of a staged source and make it the head of the base."""
     locked = lock_base(base)
-    before = stored_amounts(locked.project)
-    layer = staged_on(layer_pk, locked.head)
-    earlier = earlier_sources(locked.head, source.source_id)
-    refuse_taken(locked.head, source, earlier, replaces=replaces)
-    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
-    layer.own_source_count = 1
-    layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
-    layer.save(update_fields=["own_source_count", "source_count"])
-    check_base_size(layer)
-    seal_layer(layer)
-    move_head(locked, layer, reason="source-add")
-    events.announce_revision(locked)
-    check_growth(locked.project, before)
+    with within_quotas(locked.project):
+        layer = staged_on(layer_pk, locked.head)
+        earlier = earlier_sources(locked.head, source.source_id)
+        refuse_taken(locked.head, source, earlier, replaces=replaces)
+        hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
+        layer.own_source_count = 1
+        layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
+        layer.save(update_fields=["own_source_count", "source_count"])
+        check_base_size(layer)
+        seal_layer(layer)
+        move_head(locked, layer, reason="source-add")
+        events.announce_revision(locked)
     record_of_base(
         AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
     )

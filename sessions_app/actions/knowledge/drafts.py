@@ -4,7 +4,7 @@ Small changes are made in the draft itself. Large ones are written in short tran
 becomes the draft's topmost layer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import batched
 
@@ -15,7 +15,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.bases import check_base_size
 from sessions_app.actions.knowledge.source_rows import NewSource, check_source, insert_source, is_listed, refuse_taken
 from sessions_app.actions.sessions.slots import change_idle_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import (
     OnBatch,
     earlier_sources,
@@ -32,7 +32,7 @@ from sessions_app.layers import (
     unheld_units,
     unwatched,
 )
-from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, QuotaKind, Session
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
 
 def stage_source(
@@ -116,24 +116,24 @@ def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
 
 
 def _change_at_once(locked: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
-    before = stored_amounts(locked.project)
-    draft = locked.draft
-    earlier = earlier_sources(draft, source.source_id)
-    _check_there(source, earlier)
-    was_listed = is_listed(earlier)
-    below = [row for row in earlier if row.layer_id != draft.pk]
-    own_count = draft.own_source_count - (len(earlier) - len(below))
-    refuse_taken(draft, source, earlier, replaces=replaces)
-    keep_own(locked, [unit.hash for unit in source.units])
-    _remove_own(draft, earlier)
-    row = insert_source(draft, source, earlier)
-    hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
-    index_units(draft, source.units, origin=row)
-    if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # there is nothing below that it would have to hide
-        row.delete()
-        own_count -= 1
-    _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
-    return _finish(locked, before), row
+    with within_quotas(locked.project):
+        draft = locked.draft
+        earlier = earlier_sources(draft, source.source_id)
+        _check_there(source, earlier)
+        was_listed = is_listed(earlier)
+        below = [row for row in earlier if row.layer_id != draft.pk]
+        own_count = draft.own_source_count - (len(earlier) - len(below))
+        refuse_taken(draft, source, earlier, replaces=replaces)
+        keep_own(locked, [unit.hash for unit in source.units])
+        _remove_own(draft, earlier)
+        row = insert_source(draft, source, earlier)
+        hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
+        index_units(draft, source.units, origin=row)
+        if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # nothing below has to be hidden
+            row.delete()
+            own_count -= 1
+        _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
+        return _finish(locked), row
 
 
 def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> None:
@@ -147,16 +147,16 @@ def _publish(
     locked: Session, layer_pk: int, row: KnowledgeSource, *, replaces: bool
 ) -> tuple[Session, KnowledgeSource]:
     """Make a staged layer the topmost one of the locked session's draft."""
-    before = stored_amounts(locked.project)
-    draft = locked.draft
-    layer = staged_on(layer_pk, draft)
-    earlier = earlier_sources(draft, row.source_id)
-    refuse_taken(draft, row, earlier, replaces=replaces)
-    keep_own(locked, list(row.units.values_list("hash", flat=True)))  # units committed since `keep_many_own`
-    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
-    _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
-    put_in_draft(locked, layer)
-    return _finish(locked, before), row
+    with within_quotas(locked.project):
+        draft = locked.draft
+        layer = staged_on(layer_pk, draft)
+        earlier = earlier_sources(draft, row.source_id)
+        refuse_taken(draft, row, earlier, replaces=replaces)
+        keep_own(locked, list(row.units.values_list("hash", flat=True)))  # units committed since `keep_many_own`
+        hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
+        _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
+        put_in_draft(locked, layer)
+        return _finish(locked), row
 
 
 def _count_sources(
@@ -173,9 +173,8 @@ def _count_sources(
     check_base_size(layer)
 
 
-def _finish(session: Session, before: Mapping[QuotaKind, float]) -> Session:
+def _finish(session: Session) -> Session:
     session.touch()
     session.save(update_fields=["draft", *Session.ACTIVITY_FIELDS])
-    check_growth(session.project, before)
     events.append(session, ("draft.changed", events.draft_facts(session)))
     return session

@@ -18,7 +18,7 @@ from sessions_app.actions.knowledge.bases import base_name, require_tests
 from sessions_app.actions.knowledge.notifications import kb_forked, kb_loaded, kb_saved, notify_on_commit
 from sessions_app.actions.sessions.slots import change_idle_session
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import (
     follow_fold,
     fork_head,
@@ -171,6 +171,11 @@ class _Saving:
 
 def _save(session: Session, saving: _Saving) -> KnowledgeBase:
     """Seal what the locked session has to save, point a base at it, mount that base and announce both."""
+    with within_quotas(session.project):
+        return _save_all(session, saving)
+
+
+def _save_all(session: Session, saving: _Saving) -> KnowledgeBase:
     previous = base = session.mounted_kb
     if session.draft_id != saving.seen_draft and is_discarded(saving.seen_draft):
         raise Conflict(
@@ -181,7 +186,6 @@ def _save(session: Session, saving: _Saving) -> KnowledgeBase:
         base = lock_replaced(session, saving.target or previous, saving.expected_revision)
         if settings.MRPVM_REQUIRE_TESTS:
             require_tests(base, state_of_draft(session, base, saving.amount))
-    before = stored_amounts(session.project)
     if session.mounted_layer_id != base.head_id:
         follow_fold(session, base)
     tip = seal_stack(session, saving.kept_ids)
@@ -209,5 +213,4 @@ def _save(session: Session, saving: _Saving) -> KnowledgeBase:
     events.append_all(session, [(kind, events.stored_facts(base)), ("kb.mounted", mounted), ("draft.changed", changed)])
     notify_on_commit((kb_forked if is_fork else kb_saved)(base, session=session, reason=reason))
     notify_on_commit(kb_loaded(session, base, reason=reason, previous=previous))
-    check_growth(session.project, before)
     return base

@@ -10,7 +10,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.bases import require_tests
 from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.settings.audit import record_of_base
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import lock_base, move_head
 from sessions_app.models import AuditKind, KBRevision, KnowledgeBase
 from sessions_app.queries.experiments.suites import state_of_revision
@@ -49,10 +49,9 @@ def restore_revision(
         )
     if settings.MRPVM_REQUIRE_TESTS:
         require_tests(locked, state_of_revision(locked, revision))
-    before = stored_amounts(locked.project)
-    move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
-    events.announce_revision(locked)
-    check_growth(locked.project, before)
+    with within_quotas(locked.project):
+        move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
+        events.announce_revision(locked)
     record_of_base(AuditKind.BASE_REVERTED, locked, restored=revision, revision=locked.revision)
     notify_on_commit(kb_saved(locked, session=None, reason="restore"))
     return locked

@@ -19,7 +19,7 @@ from sessions_app.actions.knowledge.quarantine import replace_rejections
 from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import change_idle_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import (
     OnBatch,
     fill,
@@ -102,41 +102,37 @@ def add_context(session: Session, material: Material, *, watch: OnBatch = unwatc
 
 
 def _add_at_once(locked: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
-    before = stored_amounts(locked.project)
-    _remove_replaced(locked, material)
-    known = known_hashes(locked, fresh)
-    unknown = [unit for unit in fresh if unit.hash not in known]
-    kept = unknown[: _room(locked)]
-    now = timezone.now()
-    ContextUnit.objects.bulk_create(
-        ContextUnit.from_value(unit, session=locked, state=State.COMMITTED, committed_at=now) for unit in kept
-    )
-    index_units(locked.journal, kept)
-    _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
-    done = _finish(locked, material, kept, len(unknown) - len(kept))
-    check_growth(locked.project, before)
-    return done
+    with within_quotas(locked.project):
+        _remove_replaced(locked, material)
+        known = known_hashes(locked, fresh)
+        unknown = [unit for unit in fresh if unit.hash not in known]
+        kept = unknown[: _room(locked)]
+        now = timezone.now()
+        ContextUnit.objects.bulk_create(
+            ContextUnit.from_value(unit, session=locked, state=State.COMMITTED, committed_at=now) for unit in kept
+        )
+        index_units(locked.journal, kept)
+        _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
+        return _finish(locked, material, kept, len(unknown) - len(kept))
 
 
 def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
     """Put a staged layer under the locked session's journal, and add its units to the session."""
-    before = stored_amounts(locked.project)
-    _remove_replaced(locked, material)
-    below = locked.journal.parent
-    assert below is not None  # noqa: S101  (a journal lies on its draft)
-    layer = staged_on(layer_pk, below)
-    known = locked.context_units.filter(state=State.COMMITTED, hash__in=layer.units.values("hash"))
-    staged = LayerUnit.objects.filter(layer=layer).order_by("pk")
-    known_count = remove_units(layer, _ids(staged.filter(hash__in=known.values("hash"))))
-    remove_units(layer, _ids(staged)[_room(locked) :])
-    _copy_units(locked, layer)
-    put_under_journal(locked, layer)
-    kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
-    _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
-    kept = [unit for unit in material.units if unit.id in kept_ids]
-    done = _finish(locked, material, kept, fresh_count - known_count - len(kept))
-    check_growth(locked.project, before)
-    return done
+    with within_quotas(locked.project):
+        _remove_replaced(locked, material)
+        below = locked.journal.parent
+        assert below is not None  # noqa: S101  (a journal lies on its draft)
+        layer = staged_on(layer_pk, below)
+        known = locked.context_units.filter(state=State.COMMITTED, hash__in=layer.units.values("hash"))
+        staged = LayerUnit.objects.filter(layer=layer).order_by("pk")
+        known_count = remove_units(layer, _ids(staged.filter(hash__in=known.values("hash"))))
+        remove_units(layer, _ids(staged)[_room(locked) :])
+        _copy_units(locked, layer)
+        put_under_journal(locked, layer)
+        kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
+        _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
+        kept = [unit for unit in material.units if unit.id in kept_ids]
+        return _finish(locked, material, kept, fresh_count - known_count - len(kept))
 
 
 def _remove_replaced(locked: Session, material: Material) -> None:

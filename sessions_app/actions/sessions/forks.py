@@ -15,7 +15,7 @@ from sessions_app import events
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
 from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.session import TITLE_CHARS
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.identifiers import new_session_id
 from sessions_app.layers import (
     agree_with_units,
@@ -80,28 +80,27 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
 def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
     source = Session.objects.select_related("project", "mounted_kb", "mounted_layer").get(pk=source_pk)
     check_session_limit(source.project)
-    before = stored_amounts(source.project)
-    fork = copy(source)
-    fork._state = copy(source._state)
-    fork._state.adding = True
-    for name, value in _FRESH.items():
-        setattr(fork, name, value)
-    fork.session_id = fork_id
-    if reason == ForkReason.EDITED:  # a fork after an expiry is the same conversation
-        fork.title = _numbered_title(source)
-    fork.draft, fork.journal = initial_layers(fork.mounted_layer, staged)
-    fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
-    fork.touch()
-    fork.created_at = fork.last_activity_at
-    fork.save()
-    _copy_messages(source, fork, sequence)
-    if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
-        fork.summary = None  # the summary covers messages after the branch, or sequence numbers that differ in the fork
-    _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
-    if source.remembered_count:
-        _copy_remembered(source, fork, sequence)
-    fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
-    check_growth(source.project, before)
+    with within_quotas(source.project):
+        fork = copy(source)
+        fork._state = copy(source._state)
+        fork._state.adding = True
+        for name, value in _FRESH.items():
+            setattr(fork, name, value)
+        fork.session_id = fork_id
+        if reason == ForkReason.EDITED:  # a fork after an expiry is the same conversation
+            fork.title = _numbered_title(source)
+        fork.draft, fork.journal = initial_layers(fork.mounted_layer, staged)
+        fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
+        fork.touch()
+        fork.created_at = fork.last_activity_at
+        fork.save()
+        _copy_messages(source, fork, sequence)
+        if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
+            fork.summary = None  # it covers messages after the branch, or sequence numbers that differ in the fork
+        _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
+        if source.remembered_count:
+            _copy_remembered(source, fork, sequence)
+        fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
     _announce(source, fork, reason)
     return fork
 

@@ -15,7 +15,7 @@ from sessions_app.actions.sessions.context_units import ToldUnits, commit_told
 from sessions_app.actions.sessions.session import Choices, beginning_of, create_session, note_metadata
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.models import (
     AuditKind,
     ConversationPoint,
@@ -119,14 +119,13 @@ def _append(locked: Session, history: History) -> list[Message]:
         )
         for place, message in enumerate(history.messages)
     ]
-    before = stored_amounts(locked.project)
-    commit_told(locked, [_told_units(made[place], units) for place, units in history.facts.items()])
-    Message.objects.bulk_create(made, batch_size=500)
-    locked.message_sequence += len(made)
-    by_user = (message.content for message in made if message.role == Message.Speaker.USER)
-    locked.first_message = locked.first_message or beginning_of(next(by_user, ""))
-    locked.save(update_fields=["message_sequence", "unit_count", "first_message"])
-    check_growth(locked.project, before)
+    with within_quotas(locked.project):
+        commit_told(locked, [_told_units(made[place], units) for place, units in history.facts.items()])
+        Message.objects.bulk_create(made, batch_size=500)
+        locked.message_sequence += len(made)
+        by_user = (message.content for message in made if message.role == Message.Speaker.USER)
+        locked.first_message = locked.first_message or beginning_of(next(by_user, ""))
+        locked.save(update_fields=["message_sequence", "unit_count", "first_message"])
     events.append(locked, ("messages.changed", events.NoFacts()))
     return made
 

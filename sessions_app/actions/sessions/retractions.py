@@ -20,7 +20,7 @@ from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.context_units import added_event, known_hashes
 from sessions_app.actions.sessions.slots import lock_idle_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import hide_units, index_units, not_removed, show_units, take_out_units
 from sessions_app.models import AuditKind, ContextUnit, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -60,17 +60,15 @@ def restore_unit(session: Session, unit_id: str, actor: User | None = None) -> S
     Effects: as for `retract_unit`.
     """
     locked = lock_idle_session(session.pk)
-    before = stored_amounts(locked.project)
-    own = retracted_own(locked, unit_id)
-    if own is not None:
-        _add(locked, [own.to_value()], _by("restored", actor))
-    elif not show_units(locked.journal, seen_below(locked, unit_id)):
-        raise _not_retracted(unit_id)
-    else:
-        _note(locked, unit_id, Step.COMMITTED, "kb", _by("shown again", actor))
-    done = _finish(locked, unit_id, "restored")
-    check_growth(locked.project, before)
-    return done
+    with within_quotas(locked.project):
+        own = retracted_own(locked, unit_id)
+        if own is not None:
+            _add(locked, [own.to_value()], _by("restored", actor))
+        elif not show_units(locked.journal, seen_below(locked, unit_id)):
+            raise _not_retracted(unit_id)
+        else:
+            _note(locked, unit_id, Step.COMMITTED, "kb", _by("shown again", actor))
+        return _finish(locked, unit_id, "restored")
 
 
 @transaction.atomic
@@ -86,17 +84,15 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
     Effects: as for `retract_unit`, and unit rows with their index, a ledger row each; afterwards `session-kus-added`.
     """
     locked = lock_idle_session(session.pk)
-    before = stored_amounts(locked.project)
-    known = known_hashes(locked, units)
-    fresh = list({unit.hash: unit for unit in units if unit.hash not in known}.values())
-    if not fresh:
-        raise InvalidInput("The session knows that already; nothing was changed.")
-    said = _take_out(locked, unit_id, _by("corrected", actor), _by("corrected for this session", actor))
-    _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”")
-    notify_on_commit(added_event(locked, fresh, "committed-session", "correction"))
-    done = _finish(locked, unit_id, "corrected")
-    check_growth(locked.project, before)
-    return done
+    with within_quotas(locked.project):
+        known = known_hashes(locked, units)
+        fresh = list({unit.hash: unit for unit in units if unit.hash not in known}.values())
+        if not fresh:
+            raise InvalidInput("The session knows that already; nothing was changed.")
+        said = _take_out(locked, unit_id, _by("corrected", actor), _by("corrected for this session", actor))
+        _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”")
+        notify_on_commit(added_event(locked, fresh, "committed-session", "correction"))
+        return _finish(locked, unit_id, "corrected")
 
 
 def _by(what: str, actor: User | None) -> str:

@@ -21,7 +21,7 @@ from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import initial_layers
 from sessions_app.models import (
     AuditKind,
@@ -316,10 +316,9 @@ def restore_session(session: Session) -> Session:
         raise Conflict("The session was deleted too long ago to be brought back.")
     if not locked.is_expired:
         check_session_limit(locked.project)
-    before = stored_amounts(locked.project)
-    locked.deleted_at = None
-    locked.save(update_fields=["deleted_at"])
-    check_growth(locked.project, before)
+    with within_quotas(locked.project):
+        locked.deleted_at = None
+        locked.save(update_fields=["deleted_at"])
     events.append(locked, ("session.restored", events.NoFacts()))
     record_of_session(AuditKind.SESSION_UNDELETED, locked)
     return locked

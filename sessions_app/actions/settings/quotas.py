@@ -1,6 +1,7 @@
 """Quotas of a project: set them, and enforce them where something is started or stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC
 
 from django.db import IntegrityError, transaction
@@ -99,20 +100,15 @@ def check_sessions(project: Project) -> None:
             raise _reached(QuotaKind.SESSIONS, limit)
 
 
-def stored_amounts(project: Project) -> dict[QuotaKind, float]:
-    """Return how much of each limited kind the project has stored, for `check_growth`."""
-    return {kind: used(project, kind) for kind in _STORED if kind in project.quotas}
-
-
-def check_growth(project: Project, before: Mapping[QuotaKind, float]) -> None:
-    """Raise an error if this transaction has stored more and the project is now above a quota.
-
-    Args:
-        before: what `stored_amounts` returned in this transaction before the change.
+@contextmanager
+def within_quotas(project: Project) -> Iterator[None]:
+    """Within a transaction, raise an error if the block has stored more and the project is then above a quota.
 
     Raises:
         Unavailable: QUOTA_FULL.
     """
+    before = {kind: used(project, kind) for kind in _STORED if kind in project.quotas}
+    yield
     if before:
         wait_for_turn(f"quota-{project.pk}")
     for kind, amount in before.items():

@@ -22,7 +22,7 @@ from sessions_app.actions.sessions.bundled_rows import (
     store_shared,
 )
 from sessions_app.actions.settings.audit import record_of_session
-from sessions_app.actions.settings.quotas import check_growth, stored_amounts
+from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
 from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, imported_name, row_of
 from sessions_app.models import (
@@ -80,9 +80,8 @@ def import_bundle(project: Project, file: IO[bytes]) -> ImportedBundle:
     renamed = _renamed(project, bundle)
     try:
         with transaction.atomic():
-            before = stored_amounts(project)
-            session = _Import(project, bundle, renamed).run()
-            check_growth(project, before)
+            with within_quotas(project):
+                session = _Import(project, bundle, renamed).run()
             record_of_session(AuditKind.IMPORTED, session, form="bundle", was=bundle.manifest.session_id)
     except DatabaseError as error:
         raise BundleRefused(f"The rows of the bundle cannot be stored: {error}.") from error
