@@ -21,6 +21,7 @@ from mrpvm.knowledge.units import content_hash
 from mrpvm.values import Answer, AnswerGroup, Evidence, KnowledgeUnit
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import Choices
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Expectation
@@ -286,7 +287,8 @@ def planted(talk: Callable[..., ExplainabilityTurn], case: Planted) -> Iterator[
         name, says = case.base
         unit = KnowledgeUnit(id=f"{name}::0", role="Explanation", topic="", claim=says)
         base = create_base(ensure_default_project(), name)
-        add_source(base, name=name, content=says, units=[replace(unit, hash=content_hash(unit))])
+        units = [replace(unit, hash=content_hash(unit))]
+        add_source(base, NewSource(name=name, source_id="planted", content=says, units=units))
     added: dict[tuple[str, str], Any] = {}
     if case.kind == "plugin":
         added = {(item.descriptor.type, item.descriptor.id): item for item in (_Parrot(), _Blind())}

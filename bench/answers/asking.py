@@ -17,6 +17,7 @@ from mrpvm.registry import Registry
 from mrpvm.values import AnswerGroup, KnowledgeUnit, SessionState, TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.ingest.load import Upload, load_source
@@ -159,6 +160,6 @@ def mounted(*sources: Sequence[KnowledgeUnit]) -> KnowledgeLayer:
     """Return the head of a new base that holds the units of each source."""
     base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
     for place, units in enumerate(sources):
-        add_source(base, f"text-{place}", "", units)
+        add_source(base, NewSource(name=f"text-{place}", source_id=f"text-{place}", units=units))
         base.refresh_from_db()
     return base.head

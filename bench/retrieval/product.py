@@ -13,6 +13,7 @@ from mrpvm.testing import call_context
 from mrpvm.values import Intent, Recall
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
@@ -33,7 +34,7 @@ class Ranking:
 def stored(corpus: Corpus) -> KnowledgeLayer:
     """Return the head of a new base that holds the corpus."""
     base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
-    add_source(base, "bench", "", corpus.units)
+    add_source(base, NewSource(name="bench", source_id="bench", units=corpus.units))
     base.refresh_from_db()
     return base.head
 

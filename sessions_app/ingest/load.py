@@ -192,21 +192,11 @@ def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = unrepor
     work = _Work(upload, source_id, base.project, on_stage=on_stage)
     ingested = work.ingested()
     head = head_of(base)  # the base may have changed while the file was read
-    present = shown_unchanged(head, _new_source(upload, source_id, ingested)) if head else None
+    new = _new_source(upload, source_id, ingested)
+    present = shown_unchanged(head, new) if head else None
     if present is not None:
         return LoadedSource(source=present, is_unchanged=True)
-    source = add_source(
-        base,
-        upload.name,
-        ingested.text,
-        ingested.units,
-        source_id=source_id,
-        chunk_count=ingested.chunk_count,
-        replaces=upload.source_id is not None,
-        rejections=ingested.rejections,
-        entries=ingested.entries,
-        watch=work.watch_storing,
-    )
+    source = add_source(base, new, replaces=upload.source_id is not None, watch=work.watch_storing)
     _tell_readers(source, ingested)
     return LoadedSource(source=source)
 

@@ -16,7 +16,6 @@ from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
@@ -30,7 +29,7 @@ from sessions_app.models import (
     Posting,
     Session,
 )
-from tests.actions.knowledge_scene import stage, tell
+from tests.actions.knowledge_scene import add_text, stage, tell
 from tests.layers.units import make_unit
 
 WORDS = ("pumps", "valves", "sealing", "rotors", "motor", "of the pipes", "well-sealed", "Ann")
@@ -78,7 +77,7 @@ class Life:
     def add(self) -> None:
         source = f"src-{self.random.randrange(4)}"  # often an existing source, which is replaced
         units = [make_unit(f"{source}::{self.name()}", claim) for claim in self.claims(self.random.randint(1, 9))]
-        add_source(self.base(), source, "", units, source_id=source)
+        add_text(self.base(), source, "", units, source_id=source)
 
     def say(self) -> None:
         talk = f"talk-{self.name()}"
@@ -87,7 +86,7 @@ class Life:
                       unit_type=UTTERANCE, source_id=talk, chunk_id=talk, unit_index=place)
             for place, claim in enumerate(self.claims(6))
         ]  # fmt: skip
-        add_source(self.base(), talk, "", units, source_id=talk)
+        add_text(self.base(), talk, "", units, source_id=talk)
 
     def stage(self) -> None:
         stage(self.session(), f"staged-{self.name()}", *dict.fromkeys(self.claims(3)))

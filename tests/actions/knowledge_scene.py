@@ -1,6 +1,6 @@
 """Helpers for tests of knowledge actions: a session that mounts a base, and a plugin that records its events."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,8 +10,12 @@ from django.test import TestCase
 
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.english.words.text import terms
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions.knowledge.bases import add_source, free_source_id
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.context_units import known_hashes
 from sessions_app.layers import EffectiveView, SessionKnowledge, index_units, take_out_units
+from sessions_app.layers.staged import OnBatch, unwatched
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,
@@ -53,6 +57,18 @@ class ListeningRetriever:
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         self.heard.append(event)
         return "accepted"
+
+
+def add_text(
+    base: KnowledgeBase, name: str, content: str, units: Sequence[KnowledgeUnit], *, source_id: str | None = None,
+    replaces: bool = True, watch: OnBatch = unwatched, **fields: Any,
+) -> KnowledgeSource:  # fmt: skip
+    """Add a source to a base, under a free id of its name if none is given; `fields` are those of `NewSource`."""
+    if source_id is None:
+        head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+        source_id = free_source_id(head, name) if head else name
+    new = NewSource(name=name, source_id=source_id, content=content, units=units, **fields)
+    return add_source(base, new, replaces=replaces, watch=watch)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.words.text import terms
 from mrpvm.errors import Conflict, NotFound
 from sessions_app.actions.knowledge.artifacts import keep_artifacts, keep_source_artifacts
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
@@ -33,6 +32,7 @@ from sessions_app.models import (
 from sessions_app.queries.knowledge.bases import sources, text_byte_count
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     held,
     stage,
@@ -100,7 +100,7 @@ class Life:
         units = self.units(source_id)
         for target, member in zip(self.bases, self.sessions, strict=True):
             if action == "source":
-                add_source(now(target), source_id, f"text {number}", units, source_id=source_id)
+                add_text(now(target), source_id, f"text {number}", units, source_id=source_id)
                 continue
             mount_base(member, target, reason="load-api", discard_draft=True)
             if action == "save":
@@ -150,7 +150,7 @@ def found_in(base: KnowledgeBase) -> list[list[tuple[str, float]]]:
 
 def deepen(base: KnowledgeBase, how_often: int) -> None:
     for number in range(how_often):
-        add_source(now(base), f"s{number}", "x", [make_unit(f"s{number}::1", f"pump {number}")], source_id=f"s{number}")
+        add_text(now(base), f"s{number}", "x", [make_unit(f"s{number}::1", f"pump {number}")], source_id=f"s{number}")
 
 
 def test_only_a_long_chain_is_folded_in_the_background(base: KnowledgeBase) -> None:
@@ -176,7 +176,7 @@ def test_somebody_may_ask_for_it(base: KnowledgeBase) -> None:
 
 
 def test_a_unit_is_not_written_again_for_each_fold(base: KnowledgeBase) -> None:
-    add_source(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(300)])
+    add_text(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(300)])
     large = now(base).head_id
     for _ in range(3):
         deepen(base, 9)
@@ -186,12 +186,12 @@ def test_a_unit_is_not_written_again_for_each_fold(base: KnowledgeBase) -> None:
 
 def test_what_the_newest_change_replaced_stays_replaced(base: KnowledgeBase) -> None:
     """This also holds where the layer with the replaced unit is not folded."""
-    add_source(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(30)])
+    add_text(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(30)])
     deepen(base, 2)
     assert compact_base(now(base))
     large = now(base).head_id
-    add_source(now(base), "late", "x", [make_unit("late::1", "pump late")], source_id="late")
-    add_source(now(base), "s0", "new", [make_unit("s0::2", "pump new")], source_id="s0")
+    add_text(now(base), "late", "x", [make_unit("late::1", "pump late")], source_id="late")
+    add_text(now(base), "s0", "new", [make_unit("s0::2", "pump new")], source_id="s0")
     assert compact_base(now(base))
     assert large in now(base).head.chain
     assert sorted(held(base, "pump")) == ["pump 1", "pump late", "pump new"]
@@ -206,7 +206,7 @@ def test_a_change_that_comes_between_wins_and_nothing_is_left(
     def interfere() -> None:
         if not calls:
             calls.append(1)
-            add_source(now(base), "late", "x", [make_unit("late::1", "pump late")])
+            add_text(now(base), "late", "x", [make_unit("late::1", "pump late")])
 
     layers = KnowledgeLayer.objects.count()
     with pytest.raises(Conflict):
@@ -232,7 +232,7 @@ def test_a_failure_half_way_leaves_the_old_chain(base: KnowledgeBase, monkeypatc
 def replace(base: KnowledgeBase, source_id: str, how_often: int, unit_count: int = 4) -> None:
     for version in range(how_often):
         units = [make_unit(f"{source_id}::{number}", f"pump {number} of {version}") for number in range(unit_count)]
-        add_source(now(base), source_id, f"text {version}", units, source_id=source_id)
+        add_text(now(base), source_id, f"text {version}", units, source_id=source_id)
 
 
 class TestRemoved:
@@ -275,7 +275,7 @@ def test_a_source_that_is_just_being_replaced_goes_first(base: KnowledgeBase) ->
             compact_base(now(base))
         folded.append(refused.value.message)
 
-    add_source(now(base), "s", "x", [make_unit("s::new", "pump new")], source_id="s", watch=fold)
+    add_text(now(base), "s", "x", [make_unit("s::new", "pump new")], source_id="s", watch=fold)
     assert folded
     assert held(base, "pump") == ["pump new"]
     assert compact_base(now(base))
@@ -285,7 +285,7 @@ def test_a_source_that_is_just_being_replaced_goes_first(base: KnowledgeBase) ->
 def test_another_source_may_come_while_a_chain_is_folded(base: KnowledgeBase) -> None:
     replace(base, "s", 3, unit_count=1)
     units = [make_unit("other::1", "pump other")]
-    add_source(now(base), "other", "x", units, source_id="other", watch=lambda _: compact_base(now(base)) and None)
+    add_text(now(base), "other", "x", units, source_id="other", watch=lambda _: compact_base(now(base)) and None)
     assert held(base, "pump") == ["pump 0 of 2", "pump other"]
 
 
@@ -309,7 +309,7 @@ def test_a_wrong_fold_is_logged_once_and_not_repeated(
 def test_a_base_says_as_much_when_it_is_folded(base: KnowledgeBase, session: Session) -> None:
     """Units that a session saved in several steps are counted too."""
     for claim in ("ab", "cde"):
-        add_source(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
+        add_text(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
         mount_base(session, now(base), reason="load-api")
         tell(session, f"said {claim}")
         save_session_kb(Session.objects.get(pk=session.pk))
@@ -333,8 +333,8 @@ def test_artifacts_go_along(base: KnowledgeBase) -> None:
 
 def test_a_faster_fold_keeps_what_a_plugin_derives(base: KnowledgeBase) -> None:
     """The plugin answers after the source was published and the chain folded."""
-    first = add_source(base, "first", "text", [make_unit("s0::1", "The pump leaks")], source_id="s0")
-    add_source(base, "other", "text", [make_unit("s1::1", "The valve leaks")], source_id="s1")
+    first = add_text(base, "first", "text", [make_unit("s0::1", "The pump leaks")], source_id="s0")
+    add_text(base, "other", "text", [make_unit("s1::1", "The valve leaks")], source_id="s1")
     assert compact_base(now(base))
     keep_source_artifacts("kb-mine", first.pk, {"note": b"kept"})
     folded = SessionKnowledge(EffectiveView.of_layer(now(base).head)).for_plugin("kb-mine")
@@ -401,7 +401,7 @@ class TestRestore:
     def test_cost_does_not_depend_on_the_base(
         self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]
     ) -> None:
-        add_source(base, "m", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(500)])
+        add_text(base, "m", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(500)])
         with django_assert_max_num_queries(9):
             restore_revision(base, 1)
 

@@ -6,12 +6,11 @@ import pytest
 from django.db.models import F
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.revisions import ask_for_compaction
 from sessions_app.layers import compact_long_chains, sweep_staged
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer
-from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import add_text, held
 from tests.layers.units import make_unit
 
 STAGED = KnowledgeLayer.Kind.STAGED
@@ -24,7 +23,7 @@ def deep(base: KnowledgeBase, settings: Settings) -> KnowledgeBase:
     settings.MRPVM_UNITS_A_TRANSACTION = 1
     for number in range(4):
         unit = make_unit(f"s{number}::1", f"pump {number}")
-        add_source(now(base), f"s{number}", "x", [unit], source_id=f"s{number}")
+        add_text(now(base), f"s{number}", "x", [unit], source_id=f"s{number}")
     return now(base)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pytest
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -15,7 +14,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
-from tests.actions.knowledge_scene import held, seen
+from tests.actions.knowledge_scene import add_text, held, seen
 from tests.layers.units import make_unit
 from tests.walks import SEEDS
 
@@ -48,7 +47,7 @@ def source(source_id: str, *claims: str, origins: tuple[str, ...] = ()) -> NewSo
 
 
 def add(base: KnowledgeBase, new: NewSource) -> None:
-    add_source(now(base), new.name, new.content, new.units, source_id=new.source_id)
+    add_text(now(base), new.name, new.content, new.units, source_id=new.source_id)
 
 
 def dirty(base: KnowledgeBase) -> set[str]:
@@ -116,7 +115,7 @@ def test_within_one_source_it_is_written_anew_as_a_whole(base: KnowledgeBase, ti
         make_unit("a::1", "The pump needs oil", source_id="a", derived_from_unit_ids=("a::0",)),
     ]
     for number in range(times):
-        add_source(now(base), "a", f"text {number}", units, source_id="a")
+        add_text(now(base), "a", f"text {number}", units, source_id="a")
     assert held(base, "pump") == ["The pump is loud", "The pump needs oil"]
     assert dirty(base) == set()
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from mrpvm.errors import Conflict, EngineTimeout, InvalidInput, NotFound, TooLarge
 from mrpvm.sources.source import Rejection
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -33,7 +33,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.queries.knowledge.bases import sources, unsaved, workspace_sources
-from tests.actions.knowledge_scene import event_kinds, held, last_payload, seen, tell
+from tests.actions.knowledge_scene import add_text, event_kinds, held, last_payload, seen, tell
 from tests.layers.units import make_unit
 
 
@@ -70,7 +70,7 @@ def test_a_source_is_called_the_same_wherever_it_goes(
     rejection = Rejection(chunk_index=0, text="?", control_text="?", message="?", diagnostics=())
     material = Material(units=units, name=name, source_id="ctx-1", rejections=[rejection])
     for store in (
-        lambda: add_source(base, name, "The pump is blue", tuple(units), source_id="a", rejections=[rejection]),
+        lambda: add_text(base, name, "The pump is blue", tuple(units), source_id="a", rejections=[rejection]),
         lambda: stage_source(session, NewSource(name=name, source_id="b", units=units)),
         lambda: add_context(session, material),
     ):
@@ -107,7 +107,7 @@ class TestStaging:
 
     @pytest.mark.rule("BASE-7")
     def test_a_source_of_the_base_is_replaced_here_alone(self, session: Session, base: KnowledgeBase) -> None:
-        add_source(base, "a", "", source("a", "The pump is blue").units, source_id="a")
+        add_text(base, "a", "", source("a", "The pump is blue").units, source_id="a")
         mount_base(session, base, reason="load-api")
         other = create_session(session.project, base=KnowledgeBase.objects.get(pk=base.pk))
         stage_source(session, source("a", "The pump is red"))
@@ -119,7 +119,7 @@ class TestStaging:
     def test_a_source_is_removed_and_the_base_keeps_it_until_a_save(
         self, session: Session, base: KnowledgeBase
     ) -> None:
-        add_source(base, "a", "", source("a", "The pump is blue").units, source_id="a")
+        add_text(base, "a", "", source("a", "The pump is blue").units, source_id="a")
         mount_base(session, base, reason="load-api")
         owner = remove_source(session, "a")
         assert owner.is_dirty
@@ -233,7 +233,7 @@ class TestStaging:
         if at_once:
             return
         other = create_base(session.project, "Motors")
-        add_source(other, "a", "", source("a", "The pump is old").units, source_id="a")
+        add_text(other, "a", "", source("a", "The pump is old").units, source_id="a")
         did: list[KnowledgeBase] = []
 
         def meanwhile(written_count: int) -> None:

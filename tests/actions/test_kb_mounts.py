@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.layers.lifecycle import layers_of, release_layers
 from sessions_app.models import (
@@ -27,6 +27,7 @@ from sessions_app.models import (
 )
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     event_kinds,
     forget,
@@ -42,7 +43,7 @@ from tests.layers.units import make_unit
 @pytest.fixture
 def other(project: Project) -> KnowledgeBase:
     other = create_base(project, "Motors")
-    add_source(other, "manual", "", [make_unit("m::1", "The motor is red"), make_unit("m::2", "The motor hums")])
+    add_text(other, "manual", "", [make_unit("m::1", "The motor is red"), make_unit("m::2", "The motor hums")])
     return KnowledgeBase.objects.get(pk=other.pk)
 
 
@@ -103,7 +104,7 @@ def test_browsers_and_plugins_hear_of_it(
 
 
 def test_mounting_the_same_base_again_takes_its_newest_head(session: Session, base: KnowledgeBase) -> None:
-    add_source(base, "manual", "", [make_unit("m::1", "The motor is red")])
+    add_text(base, "manual", "", [make_unit("m::1", "The motor is red")])
     assert seen(session, "motor") == []
     mount_base(session, base, reason="load-api")
     assert seen(session, "motor") == [("The motor is red", "kb")]
@@ -205,7 +206,7 @@ def test_cost_does_not_depend_on_the_base(
     session: Session, project: Project, size: int, django_assert_max_num_queries: Callable[..., object]
 ) -> None:
     large = create_base(project, "Large")
-    add_source(large, "manual", "", [make_unit(f"m::{number}", f"motor {number}") for number in range(size)])
+    add_text(large, "manual", "", [make_unit(f"m::{number}", f"motor {number}") for number in range(size)])
     tell(session, "motor 3", "motor is loud")
     rows = LayerUnit.objects.count(), Posting.objects.count()
     with django_assert_max_num_queries(23):

@@ -13,6 +13,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, 
 from sessions_app.queries.knowledge.bases import sources
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     held,
     seen,
@@ -84,7 +85,7 @@ class TestAddSource:
 
     def test_readers_of_the_base_find_it(self, base: KnowledgeBase, listener: ListeningRetriever) -> None:
         with committing():
-            source = knowledge.add_source(base, "manual.md", "text", [make_unit("a", "The pump leaks")], chunk_count=1)
+            source = add_text(base, "manual.md", "text", [make_unit("a", "The pump leaks")], chunk_count=1)
         changed = KnowledgeBase.objects.select_related("head").get()
         assert held(base, "pump") == ["The pump leaks"]
         assert (changed.revision, changed.source_count, changed.head.unit_count) == (2, 1, 1)
@@ -96,12 +97,12 @@ class TestAddSource:
         ]
 
     def test_sessions_that_have_it_mounted_keep_their_view(self, session: Session, base: KnowledgeBase) -> None:
-        knowledge.add_source(base, "manual.md", "text", [make_unit("a", "The pump leaks")])
+        add_text(base, "manual.md", "text", [make_unit("a", "The pump leaks")])
         assert seen(session, "pump") == []
 
     @pytest.mark.rule("BASE-3")
     def test_generated_ids_follow_the_name(self, base: KnowledgeBase) -> None:
-        first, second, third = (knowledge.add_source(base, "manual.md", "text", []).source_id for _ in range(3))
+        first, second, third = (add_text(base, "manual.md", "text", []).source_id for _ in range(3))
         assert first.startswith("src-")
         assert len(first) == 16
         assert (second, third) == (f"{first}-1", f"{first}-2")
@@ -111,11 +112,11 @@ class TestAddSource:
     def test_the_same_id_replaces(self, base: KnowledgeBase) -> None:
         old = [make_unit("m::1", "The pump leaks"), make_unit("m::2", "The pump is blue")]
         new = [make_unit("m::1", "The pump is blue"), make_unit("m::2", "The pump is dry")]
-        knowledge.add_source(base, "other", "", [make_unit("o::1", "The pump leaks")], source_id="other")
-        knowledge.add_source(base, "manual", "", old, source_id="manual")
-        knowledge.add_source(base, "manual", "", new, source_id="manual")
+        add_text(base, "other", "", [make_unit("o::1", "The pump leaks")], source_id="other")
+        add_text(base, "manual", "", old, source_id="manual")
+        add_text(base, "manual", "", new, source_id="manual")
         assert held(base, "pump") == ["The pump is blue", "The pump is dry", "The pump leaks"]
-        knowledge.add_source(base, "manual", "", [], source_id="manual")
+        add_text(base, "manual", "", [], source_id="manual")
         assert held(base, "pump") == ["The pump leaks"]
         changed = KnowledgeBase.objects.select_related("head").get()
         assert (changed.source_count, changed.head.unit_count, changed.head.removed_unit_count) == (2, 1, 2)
@@ -123,12 +124,12 @@ class TestAddSource:
     @pytest.mark.rule("BASE-3")
     def test_what_is_replaced_keeps_the_time_it_was_added(self, base: KnowledgeBase) -> None:
         """It keeps it until it is removed. The order of uploads does not depend on the servers' clocks."""
-        first, second = (knowledge.add_source(base, "manual", text, [], source_id="m") for text in ("old", "new"))
+        first, second = (add_text(base, "manual", text, [], source_id="m") for text in ("old", "new"))
         assert (second.added_at, first.updated_at) == (first.added_at, first.added_at)
         assert second.updated_at > first.updated_at
         ahead = timezone.now() + timedelta(hours=1)
         KnowledgeSource.objects.filter(pk=second.pk).update(updated_at=ahead)
-        third = knowledge.add_source(base, "manual", "newest", [], source_id="m")
+        third = add_text(base, "manual", "newest", [], source_id="m")
         assert (third.added_at, third.updated_at > ahead) == (first.added_at, True)
         assert [row.hash for row in sources(KnowledgeBase.objects.select_related("head").get())] == [third.hash]
 
@@ -136,12 +137,12 @@ class TestAddSource:
     @pytest.mark.parametrize("source_id", ["", "../up", "-a", "a" * 129, "a\x00", "a b", "é"])
     def test_bad_ids_are_refused(self, base: KnowledgeBase, source_id: str) -> None:
         with pytest.raises(InvalidInput) as refused:
-            knowledge.add_source(base, "manual", "", [], source_id=source_id)
+            add_text(base, "manual", "", [], source_id=source_id)
         assert refused.value.code == "INVALID_SOURCE_ID"
 
     def test_a_source_needs_a_name(self, base: KnowledgeBase) -> None:
         with pytest.raises(InvalidInput):
-            knowledge.add_source(base, " ", "text", [])
+            add_text(base, " ", "text", [])
 
     @pytest.mark.rule("INGEST-4")
     @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ class TestAddSource:
         setattr(settings, setting, limit)
         units = [make_unit("a", "The pump leaks"), make_unit("b", "The valve leaks")]
         with pytest.raises(TooLarge) as refused:
-            knowledge.add_source(base, "manual", "text", units, chunk_count=2)
+            add_text(base, "manual", "text", units, chunk_count=2)
         assert refused.value.code == code
         assert refused.value.details["limit"] == limit
         assert KnowledgeBase.objects.get().revision == 1
@@ -170,14 +171,14 @@ class TestAddSource:
     def test_a_full_base_takes_only_replacing_sources(self, base: KnowledgeBase, settings: LazySettings) -> None:
         settings.MRPVM_MAX_BASE_SOURCES = 2
         for name in ("first", "second"):
-            knowledge.add_source(base, name, "", [make_unit(name, f"The pump is {name}")], source_id=name)
+            add_text(base, name, "", [make_unit(name, f"The pump is {name}")], source_id=name)
         with pytest.raises(TooLarge) as refused:
-            knowledge.add_source(base, "third", "", [make_unit("third", "The pump is third")], source_id="third")
+            add_text(base, "third", "", [make_unit("third", "The pump is third")], source_id="third")
         told = {"limit": 2, "setting": "MRPVM_MAX_BASE_SOURCES", "sources": 3}
         assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_MAX_SOURCES", told)
         assert set(KnowledgeSource.objects.values_list("source_id", flat=True)) == {"first", "second"}
         assert not KnowledgeLayer.objects.filter(kind="staged").exists()
-        knowledge.add_source(base, "second", "", [make_unit("second", "The pump is newer")], source_id="second")
+        add_text(base, "second", "", [make_unit("second", "The pump is newer")], source_id="second")
         assert held(base, "pump") == ["The pump is first", "The pump is newer"]
         assert KnowledgeBase.objects.get().source_count == 2
 
@@ -185,20 +186,20 @@ class TestAddSource:
     def test_a_base_says_no_more_than_it_may(self, base: KnowledgeBase, settings: LazySettings) -> None:
         """The limit is on the bytes of its units' texts; a replaced source does not count."""
         settings.MRPVM_MAX_BASE_TEXT_BYTES = 20
-        knowledge.add_source(base, "a", "", [make_unit("a", "Größe")], source_id="a")
-        knowledge.add_source(base, "b", "", [make_unit("b", "x" * 9, topic="yyyy")], source_id="b")
+        add_text(base, "a", "", [make_unit("a", "Größe")], source_id="a")
+        add_text(base, "b", "", [make_unit("b", "x" * 9, topic="yyyy")], source_id="b")
         with pytest.raises(
             TooLarge, match=r"control text of the base has 21 bytes.*MRPVM_MAX_BASE_TEXT_BYTES"
         ) as refused:
-            knowledge.add_source(base, "c", "", [make_unit("c", "z")], source_id="c")
+            add_text(base, "c", "", [make_unit("c", "z")], source_id="c")
         told = {"limit": 20, "setting": "MRPVM_MAX_BASE_TEXT_BYTES", "bytes": 21}
         assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_TOO_LARGE", told)
         assert set(KnowledgeSource.objects.values_list("source_id", flat=True)) == {"a", "b"}
-        knowledge.add_source(base, "b", "", [make_unit("b", "x" * 10, topic="yy")], source_id="b")
-        knowledge.add_source(base, "c", "", [make_unit("c", "z")], source_id="c")
+        add_text(base, "b", "", [make_unit("b", "x" * 10, topic="yy")], source_id="b")
+        add_text(base, "c", "", [make_unit("c", "z")], source_id="c")
 
     def test_a_base_that_is_gone(self, base: KnowledgeBase) -> None:
         KnowledgeBase.objects.all().delete()
         with pytest.raises(NotFound) as refused:
-            knowledge.add_source(base, "manual", "text", [])
+            add_text(base, "manual", "text", [])
         assert refused.value.code == "KB_NOT_FOUND"

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.knowledge import forks
-from sessions_app.actions.knowledge.bases import add_source, create_base, ensure_default_base
+from sessions_app.actions.knowledge.bases import create_base, ensure_default_base
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
@@ -16,6 +16,7 @@ from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Knowledg
 from sessions_app.queries.knowledge.bases import told_units
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     event_kinds,
     held,
@@ -35,10 +36,10 @@ class TestForkBase:
     """A fork of a base points at its sealed head."""
 
     def test_it_holds_the_same_and_goes_its_own_way(self, base: KnowledgeBase) -> None:
-        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        add_text(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         fork = fork_base(base)
-        add_source(fork, "notes", "", [make_unit("n::1", "The pump hums")])
-        add_source(base, "more", "", [make_unit("o::1", "The pump is dry")])
+        add_text(fork, "notes", "", [make_unit("n::1", "The pump hums")])
+        add_text(base, "more", "", [make_unit("o::1", "The pump is dry")])
         assert held(fork, "pump") == ["The pump hums", "The pump leaks"]
         assert held(base, "pump") == ["The pump is dry", "The pump leaks"]
         assert (fork.name, fork.parent, fork.is_default, fork.source_count) == ("Pumps fork", base, False, 1)
@@ -70,7 +71,7 @@ class TestForkBase:
     def test_cost_does_not_depend_on_the_base(
         self, base: KnowledgeBase, size: int, django_assert_max_num_queries: Callable[..., object]
     ) -> None:
-        add_source(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
+        add_text(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
         layers = KnowledgeLayer.objects.count()
         with django_assert_max_num_queries(7):
             fork_base(base)
@@ -83,7 +84,7 @@ class TestForkSession:
 
     @pytest.mark.rule("DECISION-51", "BASE-12")
     def test_the_new_base_holds_draft_and_journal_and_is_mounted(self, session: Session, base: KnowledgeBase) -> None:
-        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        add_text(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         mount_base(session, base, reason="load-api")
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
@@ -255,7 +256,7 @@ class TestSave:
     def test_into_a_base_that_it_never_mounted(self, session: Session, project: Project) -> None:
         """Changes that the caller has not seen are kept; a caller who names the revision has seen them."""
         other = create_base(project, "Other")
-        add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
+        add_text(other, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
         for expected in (None, 1, 3):
             with pytest.raises(Conflict, match="The draft is kept") as refused:
@@ -270,7 +271,7 @@ class TestSave:
 
     def test_into_a_base_that_it_mounted_earlier(self, session: Session, base: KnowledgeBase, project: Project) -> None:
         other = create_base(project, "Other")
-        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        add_text(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         mount_base(session, base, reason="load-api")
         mount_base(session, other, reason="load-api")
         stage(session, "notes", "The pump hums")
@@ -278,7 +279,7 @@ class TestSave:
 
     def test_over_a_change_there_is_no_way_but_a_fork(self, session: Session, base: KnowledgeBase) -> None:
         """This holds for every revision that the caller names."""
-        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        add_text(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
         for expected in (None, 1, 2):
             with pytest.raises(Conflict, match="has been changed since"):
@@ -330,7 +331,7 @@ def test_cost_does_not_depend_on_the_base(
     session: Session, base: KnowledgeBase, size: int, act: Callable[[Session], object], query_count: int,
     django_assert_max_num_queries: Callable[..., object],
 ) -> None:  # fmt: skip
-    add_source(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
+    add_text(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
     mount_base(session, base, reason="load-api")
     stage(session, "notes", "The pump hums")
     tell(session, "The pump is loud")

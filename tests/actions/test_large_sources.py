@@ -10,7 +10,7 @@ from pytest_django import Settings
 from mrpvm.errors import Conflict, EngineTimeout
 from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
@@ -29,7 +29,7 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
-from tests.actions.knowledge_scene import held, seen, stage, tell
+from tests.actions.knowledge_scene import add_text, held, seen, stage, tell
 from tests.actions.transactions import recorded
 from tests.layers.test_index import waits_for_the_disk
 from tests.layers.units import make_unit
@@ -72,10 +72,10 @@ class TestSourcesOfABase:
     def test_readers_see_the_old_base_until_the_last_transaction(
         self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        add_source(base, "manual", "", units(7, "src-1"), source_id="src-1")
+        add_text(base, "manual", "", units(7, "src-1"), source_id="src-1")
         views: list[int] = []
         with recorded(monkeypatch, lambda: views.append(len(held(base, "valve rotor")))) as transactions:
-            add_source(base, "manual", "", units(11, "src-1", "rotor"), source_id="src-1")
+            add_text(base, "manual", "", units(11, "src-1", "rotor"), source_id="src-1")
         assert views == [7] * (len(views) - 1) + [11]
         assert len(transactions) > 6
 
@@ -84,7 +84,7 @@ class TestSourcesOfABase:
         self, base: KnowledgeBase, count: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with recorded(monkeypatch) as transactions:
-            add_source(base, "manual", "", units(count, "src-1"))
+            add_text(base, "manual", "", units(count, "src-1"))
         assert max(item.value_count for item in transactions) < 250  # three units with all their columns and postings
         assert transactions[-1].value_count < 40
         assert max(item.statement_count for item in transactions) < 20
@@ -95,7 +95,7 @@ class TestSourcesOfABase:
         counts = []
         for version in range(4):
             with recorded(monkeypatch) as transactions:
-                add_source(base, "manual", "", units(8, "src-1", f"valve{version}"), source_id="src-1")
+                add_text(base, "manual", "", units(8, "src-1", f"valve{version}"), source_id="src-1")
             counts.append(len(transactions))
         assert counts[1:] == [counts[1]] * 3
 
@@ -108,7 +108,7 @@ class TestSourcesOfABase:
                 raise EngineTimeout("too late")
 
         with pytest.raises(EngineTimeout):
-            add_source(base, "manual", "", units(20), watch=watch)
+            add_text(base, "manual", "", units(20), watch=watch)
         assert rows() == before
 
     def test_leftovers_of_a_crash_are_swept_and_others_stay(self, base: KnowledgeBase) -> None:
@@ -140,10 +140,10 @@ class TestSourcesOfABase:
     ) -> None:
         def meanwhile() -> None:
             monkeypatch.undo()
-            add_source(base, "other", "", [make_unit("o::1", "The rotor hums"), *units(2, "src-1")], source_id="other")
+            add_text(base, "other", "", [make_unit("o::1", "The rotor hums"), *units(2, "src-1")], source_id="other")
 
         once(monkeypatch, meanwhile)
-        add_source(base, "manual", "", units(8, "src-1"), source_id="src-1")
+        add_text(base, "manual", "", units(8, "src-1"), source_id="src-1")
         assert held(base, "rotor") == ["The rotor hums"]
         assert len(held(base, "valve")) == 8
         head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
@@ -152,9 +152,9 @@ class TestSourcesOfABase:
     def test_an_id_that_another_took_meanwhile_is_not_replaced(
         self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        once(monkeypatch, lambda: add_source(base, "manual", "", units(1, "src-1", "rotor"), source_id="src-1"))
+        once(monkeypatch, lambda: add_text(base, "manual", "", units(1, "src-1", "rotor"), source_id="src-1"))
         with pytest.raises(Conflict):
-            add_source(base, "manual", "", units(8, "src-1"), source_id="src-1", replaces=False)
+            add_text(base, "manual", "", units(8, "src-1"), source_id="src-1", replaces=False)
         assert (len(held(base, "rotor")), held(base, "valve")) == (1, [])
 
     def test_what_makes_it_visible_waits_for_the_disk(
@@ -163,12 +163,12 @@ class TestSourcesOfABase:
         waited: list[bool] = []
         base = create_base(project, "Pumps")
         with recorded(monkeypatch, lambda: waited.append(waits_for_the_disk())):
-            add_source(base, "manual", "", units(8))
+            add_text(base, "manual", "", units(8))
         assert waited[-1]
         assert waited.count(False) == 3
 
     def test_rejected_chunks_are_kept_with_their_source(self, base: KnowledgeBase) -> None:
-        source = add_source(base, "manual", "", units(4, "src-1"), rejections=[rejection(2)])
+        source = add_text(base, "manual", "", units(4, "src-1"), rejections=[rejection(2)])
         kept = source.quarantined.get()
         assert (kept.chunk_index, kept.text, kept.control_text, kept.diagnostics) == (2, "the part", "@x", ["1:1 no"])
 
@@ -245,7 +245,7 @@ class TestContextLoads:
         load(session, 5, "ctx-2")
         tell(session, "The valve leaks")
         other = create_base(project, "Other")
-        add_source(other, "manual", "", [make_unit("m::1", "The valve is brass"), *units(2)])
+        add_text(other, "manual", "", [make_unit("m::1", "The valve is brass"), *units(2)])
         mount_base(session, other, reason="mount-api")
         stores = [store for _, store in seen(session, "valve")]
         assert (stores.count("session"), stores.count("kb")) == (14, 1)
@@ -283,7 +283,7 @@ class TestContextLoads:
         self, session: Session, project: Project, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         other = create_base(project, "Other")
-        add_source(other, "manual", "", [make_unit("m::1", "The valve is brass")])
+        add_text(other, "manual", "", [make_unit("m::1", "The valve is brass")])
 
         def meanwhile() -> None:
             stage(session, "src-1", "The valve is old")

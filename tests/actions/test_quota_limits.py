@@ -3,11 +3,11 @@
 import pytest
 
 from mrpvm.errors import MRPError
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.quotas import choose_quotas, take_turn
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Project, QuotaKind
 from sessions_app.queries.settings.quotas import used
+from tests.actions.knowledge_scene import add_text
 from tests.layers.units import make_unit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def add(base: KnowledgeBase, name: str) -> None:
     """Add a source of one unit."""
     base.refresh_from_db()
-    add_source(base, name, "", [make_unit(f"{name}-1", f"The {name} is red.", source_id=name)], source_id=name)
+    add_text(base, name, "", [make_unit(f"{name}-1", f"The {name} is red.", source_id=name)], source_id=name)
 
 
 @pytest.mark.parametrize("kind", [QuotaKind.UNITS, QuotaKind.BYTES])

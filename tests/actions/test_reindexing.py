@@ -16,7 +16,6 @@ from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import index_entry
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.exclusive import alone_at
 from sessions_app.layers import EffectiveView, SessionKnowledge, is_anything_left, outdated_layers, reindex
 from sessions_app.layers.upkeep import packing, reindexing
@@ -44,7 +43,7 @@ from tests.actions.earlier_index import (
     of_a_copy,
     same,
 )
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import add_text, tell
 from tests.actions.transactions import recorded
 from tests.layers.units import make_unit
 from tests.walks import SEEDS
@@ -153,7 +152,7 @@ def test_whoever_has_begun_to_search_goes_on_with_the_old_index(
 ) -> None:
     with earlier_version():
         units = [make_unit(f"{number:02}", f"the pump of {WORDS[number % 5]} {number}") for number in range(12)]
-        add_source(base, "Pumps", "", units)
+        add_text(base, "Pumps", "", units)
         if is_packed:
             assert packing.pack_large_layers() == 1
     head = KnowledgeBase.objects.get(pk=base.pk).head
@@ -190,7 +189,7 @@ def test_a_session_is_left_alone_while_a_turn_runs_in_it(session: Session, monke
 @pytest.mark.django_db
 def test_an_old_index_finds_what_it_can(base: KnowledgeBase) -> None:
     with earlier_version():
-        add_source(base, "Pumps", "", [make_unit("a", "fog"), make_unit("b", "the pumping stations")])
+        add_text(base, "Pumps", "", [make_unit("a", "fog"), make_unit("b", "the pumping stations")])
     view = EffectiveView.of_layer(KnowledgeBase.objects.get(pk=base.pk).head)
     assert view.is_outdated
     found = SessionKnowledge(view)
@@ -209,7 +208,7 @@ def test_an_old_empty_layer_takes_the_version_of_its_first_write(session: Sessio
 def test_a_chain_with_an_old_index_is_not_folded(base: KnowledgeBase) -> None:
     with earlier_version():
         for number in range(3):
-            add_source(base, f"{number}", "", [make_unit(f"{number}", f"the pump {number}")])
+            add_text(base, f"{number}", "", [make_unit(f"{number}", f"the pump {number}")])
     with pytest.raises(Conflict, match="another version"):
         compact_base(KnowledgeBase.objects.get(pk=base.pk))
     reindex()
@@ -220,7 +219,7 @@ def test_a_chain_with_an_old_index_is_not_folded(base: KnowledgeBase) -> None:
 
 @pytest.mark.django_db
 def test_pages_find_by_the_new_words(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    add_source(base, "Pumps", "", [make_unit("a", "a blue pump")])
+    add_text(base, "Pumps", "", [make_unit("a", "a blue pump")])
     view = EffectiveView.of_layer(KnowledgeBase.objects.get(pk=base.pk).head)
     monkeypatch.setattr(indexing, "INDEX_VERSION", "a-later-version")
     monkeypatch.setattr(indexing, "searched_words", lambda unit: "azure pump ")
@@ -232,7 +231,7 @@ def test_pages_find_by_the_new_words(base: KnowledgeBase, monkeypatch: pytest.Mo
 class TestCommand:
     def test_it_tells_how_far_it_is_and_what_was_done(self, base: KnowledgeBase) -> None:
         with earlier_version():
-            add_source(base, "Pumps", "", [make_unit(f"{number}", f"the pump {number}") for number in range(9)])
+            add_text(base, "Pumps", "", [make_unit(f"{number}", f"the pump {number}") for number in range(9)])
         command = Command()
         command.seconds_between_lines = 0
         lines = self._output(command).splitlines()
@@ -243,7 +242,7 @@ class TestCommand:
     def test_it_does_nothing_where_all_is_up_to_date(
         self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., Any]
     ) -> None:
-        add_source(base, "Pumps", "", [make_unit("a", "pump")])
+        add_text(base, "Pumps", "", [make_unit("a", "pump")])
         before = list(Posting.objects.values_list())
         with django_assert_max_num_queries(8):
             assert self._output() == "The index is up to date: there was nothing to do.\n"

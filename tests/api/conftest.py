@@ -13,12 +13,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
+from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.api_keys import create_key, forget_keys
 from sessions_app.api.shell.docs import openapi_document
 from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
+from tests.actions.knowledge_scene import add_text
 from tests.layers.units import make_unit
 
 
@@ -213,6 +214,6 @@ def manuals(project: Project) -> Project:
             make_unit(f"{name}-{number}", claim, topic="pump", source_id=name, source_name=name)
             for number, claim in enumerate(claims)
         ]
-        add_source(base, name, "", units, source_id=name.replace(".", "-"))
+        add_text(base, name, "", units, source_id=name.replace(".", "-"))
         base.refresh_from_db()
     return project

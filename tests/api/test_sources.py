@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, QuarantinedChunk, Session
+from tests.actions.knowledge_scene import add_text
 from tests.api.conftest import Caller
 from tests.api.doubles import HalfReadingDetector, registered
 from tests.layers.units import make_unit
@@ -172,7 +172,7 @@ def test_a_source_whose_units_wait_to_be_derived_anew_is_dirty(editor: Caller, t
     base = KnowledgeBase.objects.get(is_default=True)
     (origin,) = LayerUnit.objects.filter(source_id="decks")
     derived = make_unit("n::0", "Dogs see the sea", source_id="notes", derived_from_unit_ids=(origin.unit_id,))
-    add_source(base, "notes", "x", [derived], source_id="notes")
+    add_text(base, "notes", "x", [derived], source_id="notes")
     editor.post(SOURCES, {"content": "Dogs travel on the lower deck.", "name": "decks.txt", "source_id": "decks"})
     session_id = editor.post("/api/sessions").json()["session_id"]
     shown = editor.get(f"/api/sessions/{session_id}/workspace").json()["workspace"]

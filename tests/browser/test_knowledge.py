@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.models import KnowledgeBase
-from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import add_text, held
 from tests.browser.browsing import Browser, aside, ready
 from tests.layers.units import make_unit
 
@@ -209,7 +209,7 @@ LETTER = """(element) => {
 
 def test_long_names_keep_their_place_and_text_direction(browser: Browser) -> None:
     base = aside(create_base, browser.project, "المضخة زرقاء.")
-    aside(add_source, base, "n" * 190 + ".md", "x", [make_unit("u", "المضخة زرقاء اللون.")])
+    aside(add_text, base, "n" * 190 + ".md", "x", [make_unit("u", "المضخة زرقاء اللون.")])
     page = browser.open("knowledge-base", base.kb_id, query="?q=المضخة")
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 800})
@@ -224,7 +224,7 @@ def test_long_names_keep_their_place_and_text_direction(browser: Browser) -> Non
 def test_an_open_page_says_that_somebody_changed_the_base(opened: Page, base: KnowledgeBase) -> None:
     search = opened.get_by_role("searchbox")
     search.fill("half a que")
-    aside(add_source, base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
+    aside(add_text, base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
     news = opened.locator("#base-news")
     expect(news).to_contain_text("Revision 2 now: a source changed.", timeout=15_000)
     expect(search).to_have_value("half a que")

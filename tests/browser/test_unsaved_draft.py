@@ -4,11 +4,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
-from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import add_text, held
 from tests.actions.knowledge_scene import tell as learn
 from tests.browser.barriers import problems
 from tests.browser.browsing import ENDED, Browser, aside, live, new_session, say
@@ -80,7 +80,7 @@ def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Se
 
 def test_a_refused_save_says_why_and_offers_other_ways(browser: Browser, asked: Locator, session: Session) -> None:
     browser.page.route("**/kb/saving?*", lambda route: route.fulfill(status=204))  # the dialog is not updated
-    aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    aside(add_text, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     asked.get_by_role("button", name="Save").click()
     expect(asked.get_by_role("alert")).to_contain_text("has been changed since this session mounted it")
     browser.complaints.clear()  # the browser logs the 400 itself
@@ -173,7 +173,7 @@ def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser,
     dialog = page.get_by_role("dialog", name="The draft is not saved")
     dialog.get_by_role("form", name="Fork").get_by_label("None").check()
     dialog.get_by_label("Name of a fork").fill("Mine")
-    aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    aside(add_text, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     expect(page.locator("#session-state")).to_contain_text("as of revision 1; its newest is 2")
     expect(dialog).to_contain_text("a save into it would be refused")
     expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
@@ -186,7 +186,7 @@ def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser,
 
 def test_the_newest_revision_is_mounted_from_the_page(browser: Browser, winter: KnowledgeBase) -> None:
     session = new_session(browser.project, base=winter)
-    aside(add_source, winter, "more", "More", [make_unit("b", "The valve leaks.")])
+    aside(add_text, winter, "more", "More", [make_unit("b", "The valve leaks.")])
     page = browser.open("session", session.session_id)
     live(page)
     state = page.locator("#session-state")
@@ -219,7 +219,7 @@ def test_a_draft_is_settled_by_keys_where_no_script_runs(
 
 def test_the_newest_revision_is_mounted_where_no_script_runs(plain_browser: Browser, winter: KnowledgeBase) -> None:
     session = new_session(plain_browser.project, base=winter)
-    aside(add_source, winter, "more", "More", [make_unit("b", "The valve leaks.")])
+    aside(add_text, winter, "more", "More", [make_unit("b", "The valve leaks.")])
     page = plain_browser.page
     page.goto(plain_browser.url + reverse("session", args=[session.session_id]))
     page.get_by_role("button", name="Mount the newest").click()

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 from mrpvm.errors import InvalidInput, NotFound, TurnInterrupted
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
@@ -40,6 +40,7 @@ from sessions_app.models.turns.compression import decompress
 from sessions_app.queries.experiments.forgetting.origins import Subject
 from sessions_app.queries.experiments.forgetting.phrases import Phrases, word_run_of
 from sessions_app.turns.call import TurnCall
+from tests.actions.knowledge_scene import add_text
 from tests.actions.test_own_units import fresh, load, now, source
 from tests.experiments.conftest import ANNA, stored, tried
 from tests.experiments.walks import Walk, broken_solver_installed
@@ -54,7 +55,7 @@ def say(session: Session, message: str) -> ExplainabilityTurn:
 
 
 def add(base: KnowledgeBase, new: NewSource) -> KnowledgeSource:
-    return add_source(base, new.name, new.content, new.units, source_id=new.source_id, chunk_count=1)
+    return add_text(base, new.name, new.content, new.units, source_id=new.source_id, chunk_count=1)
 
 
 def planned(project: Project, subject: Subject) -> Forgetting:

@@ -21,11 +21,12 @@ def main(fatal: int) -> None:
     """Print the state, deepen the chain, and die while folding it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
+    from sessions_app.actions.knowledge.bases import ensure_default_base
     from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.layers import staged
     from sessions_app.layers.upkeep import compaction
     from sessions_app.models import KnowledgeBase
+    from tests.actions.knowledge_scene import add_text
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import ranked
     from tests.layers.units import make_unit
@@ -44,7 +45,7 @@ def main(fatal: int) -> None:
     for number in range(DEEP):
         if base().head.depth < DEEP:
             units = [make_unit(f"s{number}::{place}", f"pump {number} {'x ' * place}") for place in range(UNITS)]
-            add_source(base(), f"s{number}", "x", units, source_id=f"s{number}")
+            add_text(base(), f"s{number}", "x", units, source_id=f"s{number}")
     print(json.dumps(seen()), flush=True)
     edges = Edges(fatal)
     count_edges(edges)

@@ -5,14 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from sessions_app.actions.knowledge.artifacts import keep_artifacts, keep_source_artifacts
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.layers.retrieval.port import PluginKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session, UnitArtifact
-from tests.actions.knowledge_scene import stage, tell
+from tests.actions.knowledge_scene import add_text, stage, tell
 from tests.layers.units import make_unit
 
 SOME = {"pump": b"p", "valve": b"v"}
@@ -30,7 +29,7 @@ def port(seen: KnowledgeBase | Session, plugin_id: str = "kb-mine") -> PluginKno
 
 @pytest.fixture
 def filled(base: KnowledgeBase) -> KnowledgeBase:
-    add_source(base, "m", "", [make_unit(name, name) for name in ("pump", "valve", "seal")])
+    add_text(base, "m", "", [make_unit(name, name) for name in ("pump", "valve", "seal")])
     base.refresh_from_db()
     return base
 

@@ -7,20 +7,20 @@ from hypothesis import settings as runs
 from hypothesis import strategies as st
 
 from mrpvm.knowledge.indexing import WORD_CHARS, index_words_of
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers import EffectiveView
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, LayerUnit, Project
 from sessions_app.queries.search.units import ASKED_WORDS, asked_for, units_holding
-from tests.actions.knowledge_scene import stage, tell
+from tests.actions.knowledge_scene import add_text, stage, tell
 from tests.layers.units import make_unit
 
 
 def add(base: KnowledgeBase, source_id: str, *claims: str) -> None:
     units = [make_unit(f"{source_id}::{number}", claim) for number, claim in enumerate(claims)]
-    add_source(base, source_id, "", units, source_id=source_id)
+    add_text(base, source_id, "", units, source_id=source_id)
 
 
 def found(base: KnowledgeBase, asked: str, limit: int = 100) -> list[str]:
@@ -76,7 +76,7 @@ def test_words_and_phrases(project: Project, asked: str, expected: list[int]) ->
 
 def test_a_phrase_does_not_reach_from_one_field_into_the_next(project: Project) -> None:
     base = create_base(project, "Pumps")
-    add_source(base, "a", "", [make_unit("u", "valve leaks", topic="blue pump")])
+    add_text(base, "a", "", [make_unit("u", "valve leaks", topic="blue pump")])
     assert found(base, '"blue pump"') == ["valve leaks"]
     assert found(base, '"pump valve"') == []
     assert found(base, f'"pump {"0" * 65} valve"') == []

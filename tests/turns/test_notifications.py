@@ -16,7 +16,7 @@ from mrpvm.contracts import LifecycleEvent, PluginError
 from mrpvm.plugins.kb_retrievers.balanced.plugin import BalancedKBRetriever
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import ThinkingDBKBRetriever
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
@@ -30,6 +30,7 @@ from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import TurnError, run_turn
+from tests.actions.knowledge_scene import add_text
 from tests.kernel.scripted import Scripted, detection, plugin, retrieval
 from tests.layers.units import make_unit
 from tests.turns.failure_scene import fail
@@ -254,7 +255,7 @@ def test_units_are_told_when_they_are_there(session: Session, plugins: Install, 
 def test_nothing_is_told_of_what_was_undone(base: KnowledgeBase, plugins: Install, listener: Listener) -> None:
     plugins(listener.named("kb-a"))
     with transaction.atomic():
-        add_source(base, "s", "x", [make_unit("u", "The pump is blue.")])
+        add_text(base, "s", "x", [make_unit("u", "The pump is blue.")])
         assert listener.heard == []
         transaction.set_rollback(True)
     assert listener.heard == []

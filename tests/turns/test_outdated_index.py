@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.layers import reindex
 from sessions_app.management.commands.serve import Command
@@ -16,7 +16,7 @@ from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.shell.words import why
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import add_text, tell
 from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, member_client, texts_of, visible_text
 
@@ -28,7 +28,7 @@ def outdated(project: Project, settings: Settings) -> KnowledgeBase:
     """Return a base with an index of an earlier version."""
     settings.MRPVM_LONGEST_READ_SECONDS = 0
     base = create_base(project, "Pumps")
-    add_source(base, "Pumps", "", [make_unit("a", "The pump is blue")])
+    add_text(base, "Pumps", "", [make_unit("a", "The pump is blue")])
     KnowledgeLayer.objects.update(index_version="an-earlier-version")
     return KnowledgeBase.objects.get(pk=base.pk)
 

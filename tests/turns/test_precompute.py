@@ -13,7 +13,7 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.background import precompute
 from sessions_app.background.precompute import derive_ahead
@@ -21,7 +21,7 @@ from sessions_app.layers import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Project, Session, UnitArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import add_text, tell
 from tests.layers.units import make_unit
 
 
@@ -62,7 +62,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *readers: FastKBRetriever) -> Non
 
 
 def fill(base: KnowledgeBase, count: int, name: str = "u") -> None:
-    add_source(base, name, "", [make_unit(f"{name}{number}", f"pump {number}") for number in range(count)])
+    add_text(base, name, "", [make_unit(f"{name}{number}", f"pump {number}") for number in range(count)])
     base.refresh_from_db()
 
 

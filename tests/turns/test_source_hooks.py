@@ -12,7 +12,6 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReply, SourceText
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.layers import EffectiveView, SessionKnowledge
@@ -20,6 +19,7 @@ from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
+from tests.actions.knowledge_scene import add_text
 
 TEXT = b"# Pumps\n\nThe pump uses a valve. The valve is brass."
 
@@ -144,7 +144,7 @@ def test_they_go_with_the_source(base: KnowledgeBase, monkeypatch: pytest.Monkey
     compact_base(KnowledgeBase.objects.select_related("head").get(pk=base.pk))
     assert kept(base) == {"length": b"16"}
     now = KnowledgeBase.objects.get(pk=base.pk)
-    add_source(now, "pumps.md", "newest", (), source_id="src-1")  # nothing was derived from this one
+    add_text(now, "pumps.md", "newest", (), source_id="src-1")  # nothing was derived from this one
     assert kept(base) == {}
     KnowledgeSource.objects.all().delete()
     assert not SourceArtifact.objects.exists()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.urls import URLPattern
 
-from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.actions.settings.members import create_invitation
 from sessions_app.models import (
@@ -24,6 +23,7 @@ from sessions_app.models import (
     TestCase,
     Trial,
 )
+from tests.actions.knowledge_scene import add_text
 from tests.layers.units import make_unit
 from tests.web.page_scene import add_turns, new_session
 
@@ -82,7 +82,7 @@ def add_scene(project: Project) -> Scene:
     }  # fmt: skip
     later.save()
     base = session.mounted_kb
-    source = add_source(
+    source = add_text(
         base,
         f"{MARK}.md",
         f"# Fish\n\nThe {MARK} is small. It lives in rivers.",

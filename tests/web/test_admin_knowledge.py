@@ -6,13 +6,14 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     stage,
 )
@@ -83,7 +84,7 @@ def test_an_earlier_revision_is_restored(operators: Client, operator: User, base
     address = reverse("admin:sessions_app_knowledgebase_restore", args=[base.pk])
     assert address not in links_of(operators.get(change).text)
     for number in range(2):
-        add_source(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
+        add_text(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
     assert address in links_of(operators.get(change).text)
     assert "2 (source-add, " in text_at(operators.get(address).text, ".action-warning")
     page = operators.post(address, {"revision": 7, "expected": 3})
@@ -102,7 +103,7 @@ def test_a_base_is_compacted_in_the_background(operators: Client, base: Knowledg
     address = reverse("admin:sessions_app_knowledgebase_compact", args=[base.pk])
     assert address not in links_of(operators.get(change).text)
     for number in range(3):
-        add_source(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
+        add_text(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
     assert address in links_of(operators.get(change).text)
     operators.post(address)
     assert text_at(operators.get(change).text, ".field-depth .readonly").endswith("compaction was asked for")
@@ -118,7 +119,7 @@ def test_without_the_permission_nothing_of_it_is_offered(
 ) -> None:
     User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
     operator.user_permissions.add(Permission.objects.get(codename="view_knowledgebase"))
-    add_source(base, "s", "x", [make_unit("u", "Pump")])
+    add_text(base, "s", "x", [make_unit("u", "Pump")])
     address = reverse(f"admin:sessions_app_knowledgebase_{action}", args=[base.pk])
     assert address not in links_of(
         parsed(operators.get(reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])).text)

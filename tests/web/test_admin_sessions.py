@@ -11,12 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import save_session_kb
 from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session, delete_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
+    add_text,
     committing,
     event_kinds,
     held,
@@ -262,7 +263,7 @@ def test_a_save_over_anothers_change_is_refused_a_fork_not(
 def test_an_unseen_base_is_saved_into_by_revision_alone(operators: Client, session: Session, project: Project) -> None:
     stage(session, "src-1", "The pump is blue")
     other = create_base(project, "Other")
-    add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
+    add_text(other, "manual", "", [make_unit("m::1", "The pump leaks")])
     address = address_of("save", session)
     page = operators.post(address, {"target": other.pk})
     assert "KB_REVISION_CONFLICT" in text_at(page.text, ".errorlist")

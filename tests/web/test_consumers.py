@@ -15,7 +15,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from sessions_app import events
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
@@ -24,6 +24,7 @@ from sessions_app.actions.upkeep.events import EventCompaction
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers.refusals import TRY_AGAIN_LATER
+from tests.actions.knowledge_scene import add_text
 from tests.busy import wait_in_vain
 from tests.layers.units import make_unit
 
@@ -196,7 +197,7 @@ async def test_a_page_that_was_away_too_long_is_told_so(monkeypatch: pytest.Monk
 
 @sync_to_async
 def revise(base: KnowledgeBase, name: str) -> None:
-    add_source(base, name, name, [make_unit(name, f"The {name} stands.")])
+    add_text(base, name, name, [make_unit(name, f"The {name} stands.")])
 
 
 @sync_to_async

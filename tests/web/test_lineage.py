@@ -4,13 +4,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KBRevision, KnowledgeBase, Project
 from sessions_app.queries.knowledge.pages import base_family
 from sessions_app.web.knowledge.lineage import Dot, LineagePicture, lineage_picture
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import add_text, tell
 from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, member_client, texts_of
 
@@ -35,15 +35,15 @@ def descent(start: Dot, end: Dot) -> str:
 
 def add(base: KnowledgeBase, name: str) -> None:
     base.refresh_from_db()
-    add_source(base, name, f"Text {name}", (make_unit(name, f"Pump {name}."),))
+    add_text(base, name, f"Text {name}", (make_unit(name, f"Pump {name}."),))
     base.refresh_from_db()
 
 
 def test_lineage_shows_forks_at_their_revision(admin: Client, project: Project) -> None:
     handbook = create_base(project, "Handbook")
-    add_source(handbook, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    add_text(handbook, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     fork = fork_base(handbook, "<Winter>")
-    add_source(handbook, "more.md", "Text", (make_unit("b", "The valve leaks."),))
+    add_text(handbook, "more.md", "Text", (make_unit("b", "The valve leaks."),))
     picture = shown(fork)
     parent, child = picture.lanes
     assert [dot.kept.revision for dot in parent.dots] == [1, 2, 3]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key
@@ -17,6 +17,7 @@ from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Sessio
 from sessions_app.models.turns.payload_frames import framed, places
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
+from tests.actions.knowledge_scene import add_text
 from tests.kernel.scripted import plugin
 from tests.payloads import stored_payloads
 from tests.web.page_scene import (
@@ -40,7 +41,7 @@ def session(live_project: Project, scripted_plugins: Install) -> Session:
     live_project.name = HOSTILE
     live_project.save()
     base = create_base(live_project, HOSTILE)
-    add_source(base, HOSTILE, HOSTILE, ())
+    add_text(base, HOSTILE, HOSTILE, ())
     base.refresh_from_db()
     fork_base(base, HOSTILE)
     session = create_session(live_project, base=base, title=HOSTILE)

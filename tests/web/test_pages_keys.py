@@ -8,11 +8,12 @@ from django.contrib.sessions.models import Session as DjangoSession
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
+from tests.actions.knowledge_scene import add_text
 from tests.web.page_scene import check_html, counted_queries, member_client, notice, parsed, text_at, texts_of
 
 
@@ -103,7 +104,7 @@ def test_the_queries_do_not_grow(admin: Client, project: Project) -> None:
     for how_many in (3, 30):
         base = create_base(project, f"Base {how_many}")
         for number in range(how_many):
-            add_source(base, f"s{number}", "x", ())
+            add_text(base, f"s{number}", "x", ())
             fork_base(base, f"fork {number}")
             create_session(project, base=base)
             create_key(project, f"key {number}", "viewer", base and None)

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from mrpvm.errors import NotFound
 from mrpvm.sources.source import Rejection
-from sessions_app.actions.knowledge.bases import add_source, create_base, ensure_default_base
+from sessions_app.actions.knowledge.bases import create_base, ensure_default_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
@@ -30,7 +30,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.web.knowledge.differences import layer_differences
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import add_text, tell
 from tests.layers.units import make_unit
 from tests.payloads import judge
 from tests.web.page_scene import (
@@ -67,7 +67,7 @@ def test_a_base_can_be_made(admin: Client, project: Project) -> None:
 
 def test_bases_stand_below_what_they_were_made_from(admin: Client, project: Project) -> None:
     handbook = create_base(project, "Handbook")
-    add_source(handbook, "rules.md", "Text", (make_unit("u1", "A rule."),))
+    add_text(handbook, "rules.md", "Text", (make_unit("u1", "A rule."),))
     handbook.refresh_from_db()
     fork = fork_base(handbook, "A winter edition")
     fork_base(fork, "An early winter edition")
@@ -135,8 +135,8 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     handbook = create_base(project, "Handbook")
     session = create_session(project, base=handbook, title="A talk")
     for content in ("One", "Two"):
-        add_source(handbook, "rules.md", content, (make_unit(content, f"{content}."),), source_id="rules")
-    add_source(handbook, "more.md", "More", ())
+        add_text(handbook, "rules.md", content, (make_unit(content, f"{content}."),), source_id="rules")
+    add_text(handbook, "more.md", "More", ())
     html = admin.get(reverse("knowledge-base", args=[handbook.kb_id])).text
     assert texts_of(html, "a").count("rules.md") == 1  # a source that was replaced counts once
     assert len(parsed(html).css('[data-label="Added"]')) == len(parsed(html).css('[data-label="Updated"]')) == 2
@@ -152,9 +152,9 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
 def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     derived = make_unit("n::0", "Pump costs.", source_id="notes", derived_from_unit_ids=("r::0",))
-    add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
-    add_source(base, "notes.md", "Notes", [derived], source_id="notes")
-    add_source(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
+    add_text(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
+    add_text(base, "notes.md", "Notes", [derived], source_id="notes")
+    add_text(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
     html = admin.get(address_of(base)).text
     check_html(html)
     assert visible_text(html).count("left out until it is added again") == 1
@@ -163,7 +163,7 @@ def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> N
 def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     for number in range(2):
-        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+        add_text(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
     address = reverse("knowledge-base", args=[base.kb_id])
     html = admin.get(address).text
     check_html(html)
@@ -192,7 +192,7 @@ def test_differences_of_any_two_revisions_are_what_they_show(project: Project) -
         ("c", ("Pump hums.",)), ("b", ()), ("a", ("Pump hums.", "Lamp glows.")),
     ):  # fmt: skip
         units = [make_unit(f"{source_id}::{place}", text, source_id=source_id) for place, text in enumerate(texts)]
-        add_source(base, source_id, " ".join(texts), units, source_id=source_id)
+        add_text(base, source_id, " ".join(texts), units, source_id=source_id)
         base.refresh_from_db()
     restore_revision(base, 3)
     base.refresh_from_db()
@@ -208,8 +208,8 @@ def test_differences_of_any_two_revisions_are_what_they_show(project: Project) -
 
 def test_restoring_is_previewed_and_revisions_are_compared(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
-    add_source(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
+    add_text(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
+    add_text(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
     compare = reverse("knowledge-compare", args=[base.kb_id])
     newest = admin.get(compare).text
     check_html(newest)
@@ -234,7 +234,7 @@ def test_restoring_is_previewed_and_revisions_are_compared(admin: Client, projec
 
 def test_who_may_only_read_restores_nothing(project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "s", "x", (make_unit("u", "Pump."),))
+    add_text(base, "s", "x", (make_unit("u", "Pump."),))
     reader = member_client(project, name="reader", role="viewer")
     html = reader.get(reverse("knowledge-base", args=[base.kb_id])).text
     assert "Restore revision" not in visible_text(html)
@@ -251,7 +251,7 @@ def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Pro
         make_unit("a", "The <b>pump</b> hums.", parent_unit_ids=("top",)),
         make_unit("b", "The valve leaks.", parent_unit_ids=("top",)),
     )
-    add_source(base, "rules.md", "Text", units)
+    add_text(base, "rules.md", "Text", units)
     address = reverse("knowledge-base", args=[base.kb_id])
     html = admin.get(address, {"q": "Which valve leaks?", "by": "rank"}).text
     check_html(html)
@@ -284,7 +284,7 @@ def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Pro
 
 def test_a_search_says_how_much_of_a_long_question_it_looks_for(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    add_text(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     address = reverse("knowledge-base", args=[base.kb_id])
     words, further = "pump " * 32, "pump " * 32 + "x" * 1_000
     for asked, by, said in (
@@ -302,7 +302,7 @@ def test_a_search_says_how_much_of_a_long_question_it_looks_for(admin: Client, p
 
 def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    add_text(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     session = create_session(project, base=base, title="A talk")
     turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
     for step in ("offered", "cited"):
@@ -315,7 +315,7 @@ def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) ->
 def test_a_session_that_mounts_often_hides_no_other(admin: Client, project: Project, settings: Settings) -> None:
     settings.MRPVM_SESSIONS_LOOKED_AT = 2
     base = create_base(project, "Handbook")
-    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    add_text(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     first, busy = (create_session(project, base=base, title=title) for title in ("A talk", "Another talk"))
     turn = ExplainabilityTurn.objects.create(session=first, turn_index=7, user_message="x", status="succeeded")
     judge(turn, ("a", "cited"))
@@ -330,7 +330,7 @@ def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project
     """Units of two bases have the same ids if their sources have the same name."""
     winter, summer = create_base(project, "Winter"), create_base(project, "Summer")
     for base in (winter, summer):
-        add_source(base, "rules.md", "Text", (make_unit("a", f"The {base.name} pump hums."),))
+        add_text(base, "rules.md", "Text", (make_unit("a", f"The {base.name} pump hums."),))
     session = create_session(project, base=winter, title="A talk")
     mount_base(session, summer, reason="test")
     turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
@@ -356,7 +356,7 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, setting
     oldest = create_base(project, "Oldest")
     base = fork_base(fork_base(fork_base(oldest, "Second"), "Third"), "Handbook")
     for number in range(3):
-        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+        add_text(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
         base.refresh_from_db()
     for number in range(3):
         fork_base(base, f"Fork {number}")
@@ -388,7 +388,7 @@ def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, s
     settings.MRPVM_SOURCES_SHOWN = 2
     base = create_base(project, "Handbook")
     for number in range(3):
-        add_source(base, f"s{number}", f"x{number}", (make_unit(f"u{number}", f"Pump {number}."),))
+        add_text(base, f"s{number}", f"x{number}", (make_unit(f"u{number}", f"Pump {number}."),))
     html = admin.get(address_of(base)).text
     assert (
         "s0" in texts_of(html, "a"),
@@ -410,7 +410,7 @@ def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, s
 def test_saved_conversations_and_quarantine_are_no_sources(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     rejected = Rejection(chunk_index=0, text="x", control_text="@", message="No.", diagnostics=())
-    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),), rejections=[rejected])
+    add_text(base, "rules.md", "Text", (make_unit("a", "The pump hums."),), rejections=[rejected])
     base.refresh_from_db()
     session = create_session(project, base=base)
     for number in range(2):
@@ -427,7 +427,7 @@ def test_saved_conversations_and_quarantine_are_no_sources(admin: Client, projec
 def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     for number in range(3):
-        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+        add_text(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
     base.refresh_from_db()
     create_session(project, base=base)
     assert compact_base(base)
@@ -441,7 +441,7 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     (again,) = attributes_of(opened, "#base-news", "hx-get")
     assert text_at(opened, "#base-news") == ""
     assert admin.get(again).status_code == 204
-    add_source(base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
+    add_text(base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
     html = admin.get(again).text
     check_html(html)
     assert text_at(html, "#base-news span") == "Revision 2 now: a source changed."

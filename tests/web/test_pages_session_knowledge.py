@@ -5,14 +5,14 @@ from django.test import Client
 from django.urls import reverse
 from selectolax.lexbor import LexborNode
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KnowledgeBase, Project, Session
 from sessions_app.queries.knowledge.bases import told_units
 from sessions_app.web.sessions import saving
-from tests.actions.knowledge_scene import forget, held
+from tests.actions.knowledge_scene import add_text, forget, held
 from tests.actions.knowledge_scene import tell as learn
 from tests.layers.units import make_unit
 from tests.web.page_scene import (
@@ -84,7 +84,7 @@ def test_two_members_take_the_same_source_out(project: Project, session: Session
 def test_the_newest_revision_is_mounted(project: Project) -> None:
     base = create_base(project, "Handbook")
     session, client = create_session(project, base=base), member_client(project, name="ana", role="editor")
-    add_source(base, "more", "More", [make_unit("b", "The valve leaks.")])
+    add_text(base, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(client, session, "session-kb-mount")
     assert notice(html) == "The session sees revision 2 of “Handbook” now."
     newest = session.mounts.latest("pk")
@@ -99,7 +99,7 @@ def test_an_unsaved_draft_is_not_thrown_away_by_a_mount(project: Project, sessio
 
 
 def test_a_save_over_anothers_change_keeps_the_draft(project: Project, session: Session) -> None:
-    add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    add_text(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = sent(member_client(project), session, "session-kb-save")
     assert "has been changed since this session mounted it" in notice(html)
     assert session.is_dirty
@@ -213,7 +213,7 @@ def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> 
 
 def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session: Session) -> None:
     client = member_client(project)
-    add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    add_text(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     html = asks(client, session)
     said = "is at revision 2, and this session sees revision 1: a save into it would be refused"
     assert said in text_at(html, "#saving .notice")
@@ -223,7 +223,7 @@ def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session
     assert "Fork or discard" in texts_of(client.get(reverse("session", args=[session.session_id])).text, "a")
     sent(client, session, "session-kb-mount", discard_draft="yes")
     learn(session, *TOLD)
-    add_source(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
+    add_text(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
     html = asks(client, session)
     assert not form_of(html, "session-kb-mount", session).css("[name=discard_draft]")
     assert "Mount the newest" in form_of(html, "session-kb-mount", session).text()

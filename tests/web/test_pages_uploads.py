@@ -6,10 +6,10 @@ from django.test import Client
 from django.urls import reverse
 
 from mrpvm.sources.documents.document import ENDINGS, FORMATS
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
 from sessions_app.queries.knowledge import bases as knowledge
-from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import add_text, held
 from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, member_client, notice, parsed, texts_of
 
@@ -57,7 +57,7 @@ def test_the_page_says_which_files_become_sources(admin: Client, project: Projec
 
 def test_a_file_takes_the_place_of_a_source(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "pumps.md", "Old", [make_unit("p::0", "The pump is blue.", source_id="pumps")], source_id="pumps")
+    add_text(base, "pumps.md", "Old", [make_unit("p::0", "The pump is blue.", source_id="pumps")], source_id="pumps")
     address = reverse("knowledge-upload", args=[base.kb_id])
     broken = {"file": SimpleUploadedFile("x.md", b"\x00\xff binary"), "source_id": "pumps"}
     refused = admin.post(address, broken, follow=True)

@@ -3,11 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import remove_source, stage_source
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
+from tests.actions.knowledge_scene import add_text
 from tests.layers.units import make_unit
 from tests.web.page_scene import link_of, member_client, parsed, session_html, text_at, texts_of, visible_text
 
@@ -19,7 +20,7 @@ def test_a_session_says_that_its_base_went_on(project: Project) -> None:
     session = create_session(project, base=base)
     client = member_client(project)
     assert "its newest is" not in visible_text(session_html(client, session))
-    add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
+    add_text(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
     html = session_html(client, session, "session-state")
     assert "as of revision 1; its newest is 2" in texts_of(html, "dl.facts span")
     assert "Mount the newest" in texts_of(html, "button")
@@ -43,7 +44,7 @@ def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_off
 
 def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
     base = create_base(project, "Handbook")
-    add_source(base, "old.md", "x", [make_unit("u", "The pump hums.")], source_id="old")
+    add_text(base, "old.md", "x", [make_unit("u", "The pump hums.")], source_id="old")
     base.refresh_from_db()
     session = create_session(project, base=base)
     client = member_client(project)

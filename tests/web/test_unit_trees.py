@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import Project
+from tests.actions.knowledge_scene import add_text
 from tests.layers.units import make_unit
 from tests.web.page_scene import (
     admin_of_another_project,
@@ -30,7 +31,7 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
         make_unit("top", "All <b>pumps</b>.", child_unit_ids=parts, ku_type="aggregate"),
         *(make_unit(name, f"Pump {name}.", parent_unit_ids=("top",)) for name in parts),
     )
-    add_source(base, "rules.md", "Text", units, source_id="rules")
+    add_text(base, "rules.md", "Text", units, source_id="rules")
     address, tree = (reverse(name, args=[base.kb_id]) for name in ("knowledge-base", "knowledge-tree"))
     assert "?source=rules" in links_of(admin.get(address).text)
     html = admin.get(address, {"source": "rules"}).text
@@ -46,7 +47,7 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
     assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
     assert parsed(first).css('[hx-get*="after=50"], [href*="after=50"]')
     assert "Show more parts" not in texts_of(rest, "button, a")
-    add_source(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
+    add_text(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
     assert admin.get(tree, {"unit": "top"}).status_code == 404  # hidden by the newer source
     assert "A valve." in texts_of(admin.get(address, {"source": "rules"}).text, ".tree a")
     for query in ({"source": "nope"}, {"source": "rules\0x"}):
@@ -63,7 +64,7 @@ def test_a_part_of_two_sources_is_shown_with_its_twin(admin: Client, project: Pr
             make_unit(f"{name}-a", "The pump hums.", parent_unit_ids=(f"{name}-top",)),
             make_unit(f"{name}-b", f"The valve of {name} leaks.", parent_unit_ids=(f"{name}-top",)),
         )
-        add_source(base, name, "Text " + name, units)
+        add_text(base, name, "Text " + name, units)
         base.refresh_from_db()
     tree = reverse("knowledge-tree", args=[base.kb_id])
     html = {name: admin.get(tree, {"unit": f"{name}-top"}).text for name in ("one.md", "two.md")}
@@ -81,7 +82,7 @@ def test_parts_that_are_gone_are_counted(admin: Client, project: Project) -> Non
         make_unit("top", "All.", child_unit_ids=("a", "b", "c"), ku_type="composite"),
         make_unit("a", "The pump hums.", parent_unit_ids=("top",)),
     )
-    add_source(base, "rules.md", "Text", units)
+    add_text(base, "rules.md", "Text", units)
     for name in ("knowledge-tree", "knowledge-base"):
         html = admin.get(reverse(name, args=[base.kb_id]), {"unit": "top"}).text
         assert texts_of(html, ".tree__leaf")[-1] == "2 parts are not shown: removed, or derived from what is gone."

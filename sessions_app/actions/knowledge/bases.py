@@ -1,16 +1,13 @@
 """Create, fill, rename, delete and restore knowledge bases."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import count
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput
-from mrpvm.knowledge.indexing import IndexEntry
-from mrpvm.sources.source import Rejection
-from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.knowledge.source_rows import (
@@ -24,7 +21,6 @@ from sessions_app.actions.knowledge.source_rows import (
 from sessions_app.actions.settings.audit import record_of_base
 from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import (
-    UNKNOWN,
     OnBatch,
     create_layer,
     earlier_sources,
@@ -165,18 +161,7 @@ def restore_base(project: Project, kb_id: str) -> KnowledgeBase:
 
 
 def add_source(
-    base: KnowledgeBase,
-    name: str,
-    content: str,
-    units: Sequence[KnowledgeUnit],
-    *,
-    source_id: str | None = None,
-    kind: str = KnowledgeSource.Kind.LISTED,
-    chunk_count: int = 0,
-    replaces: bool = True,
-    rejections: Sequence[Rejection] = (),
-    entries: Mapping[str, IndexEntry] = UNKNOWN,
-    watch: OnBatch = unwatched,
+    base: KnowledgeBase, source: NewSource, *, replaces: bool = True, watch: OnBatch = unwatched
 ) -> KnowledgeSource:
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source.
 
@@ -185,8 +170,6 @@ def add_source(
 
     Args:
         replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
-        rejections: chunks whose control text was refused; stored with the source.
-        entries: index entries of the units, as for `indexed`.
         watch: called between transactions; what it raises ends the ingest, and nothing is stored.
 
     Raises:
@@ -199,18 +182,14 @@ def add_source(
     head = KnowledgeLayer.objects.filter(headed_bases=base).first()
     if head is None:
         raise no_such_base()
-    new = NewSource(
-        name=name, source_id=free_source_id(head, name) if source_id is None else source_id, content=content,
-        units=units, chunk_count=chunk_count, kind=kind, rejections=rejections,
-    )  # fmt: skip
-    check_source(new)
-    earlier = earlier_sources(head, new.source_id)
-    refuse_taken(head, new, earlier, replaces=replaces)
+    check_source(source)
+    earlier = earlier_sources(head, source.source_id)
+    refuse_taken(head, source, earlier, replaces=replaces)
     with staging(head) as layer:
-        source = insert_source(layer, new, earlier)
+        row = insert_source(layer, source, earlier)
         hide_in_batches(layer, earlier, watch)
-        fill(layer, units, source, watch, entries)
-        return _publish(base, layer.pk, source, replaces=replaces)
+        fill(layer, source.units, row, watch, source.entries)
+        return _publish(base, layer.pk, row, replaces=replaces)
 
 
 @transaction.atomic
