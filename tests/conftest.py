@@ -182,7 +182,7 @@ def shared_tls_context() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def lessons_at_once() -> None:
+def statistics_at_once() -> None:
     """Let each turn teach planners before it returns, so that no write is pending when a test ends."""
     settings.MRPVM_LEARN_DELAY_MS = 0
 

@@ -16,10 +16,9 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
 from mrpvm.values import Selection
 from sessions_app.actions.experiments.suites import add_test
-from sessions_app.experiments.suites import suite_files
 from sessions_app.experiments.suites.documents import expected_document, expected_of
 from sessions_app.experiments.suites.expected import Expected
-from sessions_app.experiments.suites.suite_files import import_suite, read_suite, suite_text, yaml_of
+from sessions_app.experiments.suites.suite_files import FILE_VALUES, import_suite, read_suite, suite_text, yaml_of
 from sessions_app.experiments.suites.suites import kept_turn
 from sessions_app.experiments.trials.changes import Changes
 from sessions_app.experiments.trials.documents import changes_of, choices_of
@@ -82,17 +81,16 @@ def test_a_file_that_is_no_suite_is_refused_by_its_place(text: str, told: str) -
         read_suite(text)
 
 
-def test_a_file_of_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite_files, "FILE_VALUES", 50)
+def test_a_file_of_too_many_values_is_refused() -> None:
     document = "suite: x\ntests: [{name: n, expect: {contains: [" + "a," * 30 + "]}}]"
-    assert read_suite(document)["suite"] == "x"
+    assert read_suite(document, most_values=50)["suite"] == "x"
     with pytest.raises(InvalidInput, match="more than 50 keys and values"):
-        read_suite(document.replace("a,", "a,a,"))
+        read_suite(document.replace("a,", "a,a,"), most_values=50)
 
 
 def test_the_largest_file_is_read_in_a_moment() -> None:
     """A reader in Python takes several times as long."""
-    document = "suite: x\ntests: [{name: n, expect: {contains: [" + "a," * (suite_files.FILE_VALUES - 20) + "]}}]"
+    document = "suite: x\ntests: [{name: n, expect: {contains: [" + "a," * (FILE_VALUES - 20) + "]}}]"
     begun = time.process_time()
     read_suite(document)
     ours = time.process_time() - begun

@@ -118,7 +118,7 @@ def _checked(project: Project, test: Mapping[str, Any]) -> TestFields:
     return fields
 
 
-def read_suite(text: str) -> dict[str, Any]:
+def read_suite(text: str, *, most_values: int = FILE_VALUES) -> dict[str, Any]:
     """Return a file's `suite`, its name, and `tests`, each with fields of the types that tests have.
 
     Raises:
@@ -127,7 +127,7 @@ def read_suite(text: str) -> dict[str, Any]:
     if len(text) > FILE_CHARS:
         raise InvalidInput(f"The file has {len(text)} characters; {FILE_CHARS} are allowed.")
     try:
-        document = load_plain(text, most_values=FILE_VALUES)
+        document = load_plain(text, most_values=most_values)
     except (yaml.YAMLError, ValueError) as error:
         raise InvalidInput(f"The file is no YAML that can be read: {' '.join(str(error)[:300].split())}") from None
     if not is_storable(document):
