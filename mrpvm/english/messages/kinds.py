@@ -12,7 +12,15 @@ from mrpvm.english.messages.small_talk import is_remark
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
-from mrpvm.english.words.tagging import CONTRACTED, PARTICLES, SUBJECT_PRONOUNS, SUBORDINATORS, verb_forms
+from mrpvm.english.words.tagging import (
+    CONTRACTED,
+    PARTICLES,
+    PREDICATE_ADJECTIVES,
+    SUBJECT_PRONOUNS,
+    SUBORDINATORS,
+    is_number,
+    verb_forms,
+)
 from mrpvm.english.words.text import QUESTION_MARKS, words
 
 Kind = Literal["question", "task", "order", "talk", "statement"]
@@ -39,6 +47,8 @@ _FAVOUR = lexicon.pattern("kinds.favour")
 _WORK, _TAG = lexicon.pattern("kinds.work"), lexicon.pattern("kinds.tag")
 _POLITE, _POLITE_BEHIND = lexicon.pattern("kinds.polite"), lexicon.pattern("kinds.polite_behind")
 _TEXT_WANTED, _AGAIN = lexicon.pattern("kinds.text_wanted"), lexicon.pattern("kinds.again")
+_ATTRIBUTE = lexicon.pattern("kinds.attribute")
+"""The name of a property: "Tom's number", "the name of his wife"."""
 _SEARCHED, _ANY_WANTED = lexicon.pattern("kinds.searched"), lexicon.pattern("kinds.any_wanted")
 _COURSE = lexicon.pattern("kinds.course")
 """Requests that a source states as steps: "Follow the path from the gate to the mill."."""
@@ -204,15 +214,21 @@ def kind_of(sentence: str, *, is_alone: bool = False) -> Kind:
         return "statement"
     if opening.first == "forget" and not is_remark(sentence):
         return "statement"  # it is kept with what it takes back
-    if _orders_work(opening) or (is_alone and _names_text(opening)):
+    if _orders_work(opening):
         return "order"
-    if is_remark(sentence):
+    if is_alone and _ATTRIBUTE.match(opening.bare) and not _is_finite(opening.bare):
+        return "question"
+    if is_alone and _names_text(opening):
+        return "order"
+    if is_remark(sentence) and not direct_question(sentence):
         return "talk"
     if is_task_request(sentence):
         return "task" if opening.first in _TASK_VERBS or _FAVOUR.match(opening.lowered) else "question"
     if is_alone and _is_bare_order(opening):
         return "order"
-    return "question" if is_alone and _is_search(sentence) else "statement"
+    if not is_alone or not _is_search(sentence):
+        return "statement"
+    return "order" if _POLITE.search(sentence) else "question"
 
 
 def _orders_work(opening: _Opening) -> bool:
@@ -251,8 +267,7 @@ def _is_bare_order(opening: _Opening) -> bool:
     if not opening.is_order or opening.is_label:
         return False
     is_short = len(opening.head) <= _ORDER_WORDS and not any(map(str.isdigit, opening.bare))
-    is_plain = opening.takes_object or len(opening.head) == 1 or opening.first == "be" or opening.second in PARTICLES
-    return bool(_POLITE.search(opening.sentence)) or opening.second in ("me", "us") or (is_short and is_plain)
+    return is_short or bool(_POLITE.search(opening.sentence)) or opening.second in ("me", "us")
 
 
 def _is_finite(text: str) -> bool:
@@ -269,8 +284,11 @@ def _is_search(message: str) -> bool:
     """Return whether a message is a few words without a verb: "opening hours museum", "notice period"."""
     if _ANY_WANTED.match(message):
         return True
+    first, second = [*words(message), "", ""][:2]
     if not _SEARCHED.match(message) or _is_finite(message):
         return False
+    if first in PREDICATE_ADJECTIVES and second in lexicon.PREPOSITIONS:
+        return False  # "allergic to nuts", without its subject
     # The parser needs a subject, and takes "Bacteria live on roots" for a name.
     behind = lexicon.PREPOSITIONS | lexicon.DETERMINERS
     return not any(
@@ -283,6 +301,8 @@ def _asks_without_mark(opening: _Opening) -> bool:
     """Return whether a question word asks: "What I like is tea" begins with a subject, "What a day" with a cry."""
     if opening.first in ("when", "where"):
         return opening.second in lexicon.AUXILIARIES
+    if opening.head[0] == "which" and opening.second in lexicon.BE_FORMS:
+        return opening.head[2:3] != ("why",)
     if opening.second not in _SUBJECTS or opening.second in ("who", "which"):
         return len(opening.head) > 1
     if opening.first == "what" and opening.second in ("a", "an"):
@@ -306,6 +326,10 @@ def _inverts(opening: _Opening) -> bool:
         return False
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
+    if second in lexicon.PREPOSITIONS or (opening.first == "am" and second != "i"):
+        return False  # "was at the dentist", without its subject
+    if opening.first in lexicon.HAVE_FORMS and (second in ("a", "an") or is_number(second)):
+        return any(map(is_past, head[2:]))
     if opening.first in lexicon.DO_FORMS and "," in opening.bare:
         return any("base" in verb_forms(word) or word in ("be", "have", "do") for word in head[2:])
     return opening.first not in ("may", "will", "must", "might", "can") or not _is_named(head)

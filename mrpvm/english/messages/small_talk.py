@@ -14,6 +14,7 @@ _ASSENTS = listed("assents")
 _INTERJECTIONS = listed("interjections")
 _OWNERS = word_class("the my our his her their")
 """Words before what a statement is about: "Thanks, the meeting moved." states something."""
+_OWN = word_class("my our")
 _FILLERS = listed("fillers")
 CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
 """Words that choose among things named before."""
@@ -34,7 +35,6 @@ _CHOICE, _NOISE = pattern("small_talk.choice"), pattern("small_talk.noise")
 _REMARK_WORDS = listed("remark_words") | listed("about_talk") | AUXILIARIES | BE_FORMS | CONTRACTED.keys()
 _REMARK_WORDS |= _CORE | _FILLERS | _INTERJECTIONS | CHOICES | _POINTERS
 """Words that say nothing of the world by themselves: "I was just about to say that"."""
-_ABOUT_TALK = listed("about_talk") | _ASSENTS | _INTERJECTIONS
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
 
@@ -75,7 +75,7 @@ def is_remark(sentence: str) -> bool:
         return False
     if any(wording.match(bare) for wording in (_REMARK, _CHOICE, _NOISE)):
         return True
-    if _NAMED.search(bare):
+    if _NAMED.search(bare) or not _OWN.isdisjoint(sentence_words):
         return False
     return (
         _OF_YOU.match(bare) is not None
@@ -83,7 +83,6 @@ def is_remark(sentence: str) -> bool:
         or (
             INTERROGATIVES.isdisjoint(sentence_words[-1:])
             and sentence_words[0] not in INTERROGATIVES | AUXILIARIES
-            and not _ABOUT_TALK.isdisjoint(sentence_words)
             and all(word in _REMARK_WORDS for word in sentence_words)
         )
     )
