@@ -171,6 +171,51 @@ def test_a_labelled_value_answers_as_a_sentence(question: str, said: str | None)
     assert answer(TABLE, question, "table.md") == said
 
 
+PRICES = (
+    "| Model | Weight (kg) | Price (EUR) | Range (km) | Gears | Lamp | Heated | Colour | Bus |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+    "| Cargo Max | 38.5 | 4,299 | about 90 | 11 | yes | no | green | 9 |\n"
+    "| Junior | 9.8 | 399 | | 0 | no | yes | red | 3 |\n\n"
+    "| Course | Fee (%) | Level (A) |\n|---|---|---|\n| Pottery | 45 | none |\n\n"
+    "| Hall | Price per hour |\n|---|---|\n| Elm Hall | 3 EUR |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the weight of the Cargo Max?", "Cargo Max: Weight (kg): 38.5."),
+        ("How heavy is the Junior?", "Junior: Weight (kg): 9.8."),
+        ("How much is the Cargo Max?", "Cargo Max: Price (EUR): 4,299."),
+        ("What does the Junior cost?", "Junior: Price (EUR): 399."),
+        ("How much does Elm Hall cost per hour?", "Elm Hall: Price per hour: 3 EUR."),
+        ("What is the fee of Pottery?", "Pottery: Fee (%): 45."),
+        ("How much is Pottery?", "Pottery: Fee (%): 45."),
+        ("What colour is the Junior?", "Junior: Colour: red."),
+        ("Which colour is the Cargo Max in?", "Cargo Max: Colour: green."),
+        ("How many gears does the Cargo Max have?", "Cargo Max: Gears: 11."),
+        ("What is the bus of the Junior?", "Junior: Bus: 3."),
+        ("Does the Cargo Max have a lamp?", "Yes. Cargo Max: Lamp: yes."),
+        ("Does the Junior have a lamp?", "No. Junior: Lamp: no."),
+        ("Is the Junior heated?", "Yes. Junior: Heated: yes."),
+        ("Is the Cargo Max heated?", "No. Cargo Max: Heated: no."),
+        ("How long is the Cargo Max?", None),
+        ("How old is the Junior?", None),
+        ("What is the range of the Junior?", None),
+        ("How many lamps does the Junior have?", None),
+        ("What colour is the Senior?", None),
+        ("How funny is the Junior?", None),
+    ],
+)
+def test_a_row_answers_however_its_column_is_asked_for(question: str, said: str | None) -> None:
+    assert answer(PRICES, question, "table.md") == said
+
+
+def test_the_price_of_one_thing_is_not_that_of_a_part() -> None:
+    text = "School fees for Wanjiru are 48,000 shillings a term.\n\nFor her brother Kamau we pay 35,500."
+    assert answer(text, "How much is Kamau's school transport?") is None
+
+
 def test_things_of_one_kind_are_told_apart_by_their_names() -> None:
     text = (
         "The height of Elm Tower is 30 m.\n\nThe height of Oak Tower is 50 m.\n\nThe mayor of North Holm is Ida Berg."

@@ -8,11 +8,11 @@ from mrpvm.english.questions.asking import Query, query_of, words_asked
 from mrpvm.english.questions.entailment import Match, Refusal, Verdict, entails
 from mrpvm.english.questions.matching import Pair
 from mrpvm.english.questions.naming import as_unnamed, named_beside, names_all
+from mrpvm.english.questions.wordings import wordings_of
 from mrpvm.english.scoring.scorer import kind_of
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Clause, Phrase
-from mrpvm.english.sentences.values import asked_with_how
 from mrpvm.english.words.reading import denies, sense_class
 from mrpvm.english.words.text import stem
 
@@ -39,7 +39,7 @@ class Framed:
 def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
     """Return the answer by the roles of clauses, or the reason why there is none."""
     readings: list[Query] = []
-    for wording in dict.fromkeys((text, asked_with_how(text))):
+    for wording in dict.fromkeys((text, *wordings_of(text))):
         by_verb = (query_of(wording, skipped_verbs=count) for count in range(_READINGS))
         readings += filter(None, (*by_verb, query_of(wording, ends_with_predicate=True)))
     refusals = [Refusal("refused: no rule reads a question of this form")]

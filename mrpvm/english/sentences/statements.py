@@ -14,6 +14,7 @@ from mrpvm.english.sentences.structure import Sentence
 from mrpvm.english.sentences.voices import Voiced, voiced
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
+from mrpvm.english.words.tagging import PREDICATE_ADJECTIVES
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.text_cache import TextCache
 from mrpvm.values import CHAT_TURN, EvidenceEntry
@@ -22,6 +23,10 @@ _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 _LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
+_UNIT = re.compile(r"(?P<label>[^()]*\w) \((?P<unit>[^()\s]{1,12})\)")
+_NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
+_COUNTED = re.compile(r"[a-z]+[^\W\d_isu]s")
+_SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
 _YEAR = re.compile(r"\d{4}$")
 
 
@@ -158,15 +163,34 @@ def _of_label(text: str, lead: str | None) -> str | None:
     about = (lead or "").rstrip(": ")
     if match is None or any(clause.verb for part in (match["value"], about) for clause in read(part).clauses):
         return None
-    label, value = match["label"], match["value"].rstrip(".")
+    label, value = _with_unit(match["label"], match["value"].rstrip("."))
     first = label.split()[0]
     if label[1:2].islower():
         label = label[0].lower() + label[1:]
+    if about and (owned := _owned(label, value)):
+        return f"{about} {owned}."
     if is_past(first.lower()):
         when = " in" if label.isalpha() and _YEAR.match(value) else ""
         return f"{about or 'It'} was {label}{when} {value}."
     of = f" of {about}" if about else ""
     return f"{'' if first.lower() in lexicon.DETERMINERS else 'The '}{label}{of} is {value}."
+
+
+def _owned(label: str, value: str) -> str | None:
+    """Return a number or a yes as a predicate: "has 4 berths" for "Berths: 4", "has no lift" for "Lift: no"."""
+    if _COUNTED.fullmatch(label) and value.isdecimal():
+        return f"has {value} {label}"
+    has, is_so = _SAID_OF.get(value.lower(), ("", ""))
+    if not has or not label.isalpha():
+        return None
+    is_state = label in PREDICATE_ADJECTIVES or is_past(label)
+    return f"{is_so} {label}" if is_state else f"{has} {label}"
+
+
+def _with_unit(label: str, value: str) -> tuple[str, str]:
+    """Return a number with the unit that its label has in brackets: "Weight (kg)" and "12" as "Weight" and "12 kg"."""
+    match = _UNIT.fullmatch(label)
+    return (match["label"], f"{value} {match['unit']}") if match and _NUMBER.fullmatch(value) else (label, value)
 
 
 def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:

@@ -25,7 +25,6 @@ _ROUGHLY = lexicon.word_class(
 _COMPARED = lexicon.word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for measures, and the word after "how" that asks for them."""
-_ASKED = lexicon.pattern("values.asked")
 CALENDAR = (
     (lexicon.MONTHS - {"may"})
     | lexicon.WEEKDAYS
@@ -108,12 +107,6 @@ def _extent_beside(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[
 def _unit_of(token: str) -> str:
     """Return the unit in a word with a number: "g" in "5g"; a word without a number is returned unchanged."""
     return token.lstrip("0123456789.,:")
-
-
-def asked_with_how(text: str) -> str:
-    """Return "what is the width of it" as "how wide is it", and other questions unchanged."""
-    match = _ASKED.match(" ".join(text.split()))
-    return f"How {MEASURED_BY[match['noun'].lower()]} {match['be']} {match['thing']}" if match else text
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
