@@ -90,7 +90,6 @@ class TextCache[**Given, Result]:
         self._group.held_bytes += size
 
     def cache_clear(self) -> None:
-        """Drop everything."""
         with self._group.lock:
             self._results.clear()
             self._count(-self.held_bytes)

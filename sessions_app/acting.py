@@ -33,7 +33,6 @@ class ActingUser:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the answer."""
         address = request.META.get("REMOTE_ADDR") or ""
         with acting_as(lambda: user_at(request.user, address)):
             return self._get_response(request)

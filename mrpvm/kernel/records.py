@@ -108,7 +108,6 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: AnswerCandidate, res
 
 
 def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> None:
-    """Record one comparison."""
     run.emit(
         ComparisonMade(
             comparison_id=frame.control_id("cmp"),

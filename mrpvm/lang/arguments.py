@@ -135,8 +135,6 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Any atom."""
-
     expected: str = "an atom"
 
     def read(self, argument: Argument) -> str:

@@ -11,7 +11,6 @@ class AbsentModel:
 
     @property
     def available(self) -> bool:
-        """Return False."""
         return False
 
     def bind(self, scope: CallScope) -> Self:

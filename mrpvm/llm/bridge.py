@@ -48,7 +48,6 @@ class ConfiguredModel:
 
     @property
     def available(self) -> bool:
-        """Return True."""
         return True
 
     def bind(self, scope: CallScope) -> LanguageModel:
@@ -76,7 +75,6 @@ class _BoundModel:
 
     @property
     def available(self) -> bool:
-        """Return True."""
         return True
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:

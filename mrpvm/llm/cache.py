@@ -29,7 +29,6 @@ class ResponseCache:
             return self._answers.get(key)
 
     def put(self, body: Mapping[str, Any], completion: Completion) -> None:
-        """Keep an answer."""
         with self._lock:
             self._answers[_key(body)] = completion
             while len(self._answers) > CACHED_ANSWERS_COUNT:

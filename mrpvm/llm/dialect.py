@@ -98,7 +98,6 @@ class ChatDialect:
         return client.chat.completions.create(**body)
 
     def completion(self, answer: Any) -> Completion:
-        """Read a `chat.completion`."""
         choice = _first(getattr(answer, "choices", None))
         text = getattr(getattr(choice, "message", None), "content", None)
         if choice is None or not isinstance(text, str | None):
@@ -157,7 +156,6 @@ class ResponsesDialect:
         return client.responses.create(**body)
 
     def completion(self, answer: Any) -> Completion:
-        """Read a `response`."""
         try:
             text = answer.output_text
         except (AttributeError, TypeError):

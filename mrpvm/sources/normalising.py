@@ -24,30 +24,24 @@ class NoKnowledge:
     """The knowledge port of normalisers: what a chunk says does not depend on what else is known."""
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Find nothing."""
         return ()
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Find nothing."""
         return ()
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Find nothing."""
         return ()
 
     def beside(self, unit_ids: Sequence[str], reach: int) -> Sequence[ScoredUnit]:
-        """Find nothing."""
         return ()
 
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Return nothing."""
         return {}
 
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep nothing."""
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Return nothing."""
         return {}
 
 

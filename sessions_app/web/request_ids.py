@@ -20,7 +20,6 @@ class RequestIds:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the answer."""
         sent = request.headers.get(HEADER, "")
         usable = sent if _USABLE.fullmatch(sent) else None
         trace = TraceContext.of_header(request.headers.get("traceparent", ""))

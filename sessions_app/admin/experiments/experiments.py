@@ -8,8 +8,6 @@ from sessions_app.models import Experiment, Forgetting, Trial
 
 @admin.register(Experiment)
 class ExperimentAdmin(ReadOnlyAdmin):
-    """Who tried what."""
-
     list_display = ("experiment_id", "kind", "status", "tried_count", "created_by_name", "created_at")
     list_filter = ("kind", "status")
     search_fields = ("=experiment_id", "=session__session_id")

@@ -41,8 +41,6 @@ class CreateBase(ActionForm):
 
 
 class RenameBase(ActionForm):
-    """Renames a base."""
-
     slug = "rename"
     label = "Rename…"
     heading = "Rename “{}”"

@@ -96,8 +96,6 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
 
 @admin.register(LayerUnit)
 class LayerUnitAdmin(ReadOnlyAdmin):
-    """Units of layers."""
-
     list_display = ("unit_id", "says", "role", "is_evidence", "is_guidance", "length", "layer_link")
     list_filter = (known_values("role", ROLES), "is_evidence", "is_guidance")
     list_select_related = ("layer",)

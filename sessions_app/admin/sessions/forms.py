@@ -18,8 +18,6 @@ MOUNT_REASON, UNMOUNT_REASON = "mount-admin", "unmount-admin"
 
 
 class CreateSession(ActionForm):
-    """Creates a session."""
-
     heading = "Add session"
     submit = "Add session"
     permissions = ("sessions_app.add_session",)
@@ -52,8 +50,6 @@ class _LiveSessionForm(ActionForm):
 
 
 class RenameSession(_LiveSessionForm):
-    """Renames a session."""
-
     slug = "rename"
     label = "Rename…"
     heading = "Rename “{}”"

@@ -147,8 +147,6 @@ class Bisects(ExperimentView):
 
 
 class Experiments(ExperimentView):
-    """The project's experiments."""
-
     @schemas.experiment_list
     def get(self, request: Request) -> Response:
         """List experiments, the newest first."""
@@ -193,8 +191,6 @@ class ExperimentEstimate(ExperimentView):
 
 
 class OneExperiment(ExperimentView):
-    """One experiment."""
-
     @schemas.experiment_read
     def get(self, request: Request, experiment_id: str) -> HttpResponseBase:
         """Read it with its trials; with `stream` as server-sent events while it runs."""
@@ -230,8 +226,6 @@ class ExperimentTrials(ExperimentView):
 
 
 class CancelExperiment(ExperimentView):
-    """Stopping an experiment."""
-
     @schemas.experiment_cancel
     def post(self, request: Request, experiment_id: str) -> Response:
         """Ask a running experiment to end; what it has tried is kept."""

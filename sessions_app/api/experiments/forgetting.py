@@ -34,8 +34,6 @@ class Plans(ForgettingView):
 
 
 class Forgettings(ForgettingView):
-    """The project's acts."""
-
     @schemas.forget_list
     def get(self, request: Request) -> Response:
         """List them, the newest first."""
@@ -51,8 +49,6 @@ class Forgettings(ForgettingView):
 
 
 class OneForgetting(ForgettingView):
-    """One act."""
-
     @schemas.forget_read
     def get(self, request: Request, forgetting_id: str) -> Response:
         """Read it with its plan and its certificate."""
@@ -60,8 +56,6 @@ class OneForgetting(ForgettingView):
 
 
 class CancelForgetting(ForgettingView):
-    """Stopping an act."""
-
     @schemas.forget_cancel
     def post(self, request: Request, forgetting_id: str) -> Response:
         """Drop a plan or stop an act."""

@@ -128,8 +128,6 @@ def suite_record(suite: Suite) -> SuiteObject:
 
 
 class Suites(SuiteView):
-    """The project's suites."""
-
     @schemas.suite_list
     def get(self, request: Request) -> Response:
         """List suites by name."""
@@ -168,8 +166,6 @@ class SuiteImport(SuiteView):
 
 
 class OneSuite(SuiteView):
-    """One suite."""
-
     @schemas.suite_read
     def get(self, request: Request, suite_id: str) -> Response:
         """Read it with its tests."""
@@ -228,8 +224,6 @@ class KeepTurns(SuiteView):
 
 
 class OneTest(SuiteView):
-    """One test."""
-
     @schemas.test_change
     def patch(self, request: Request, suite_id: str, test_id: str) -> Response:
         """Replace the fields that are named."""
@@ -277,8 +271,6 @@ class TestsOfBase(SuiteView):
 
 
 class Runs(SuiteView):
-    """A suite's runs."""
-
     write_role = "viewer"
 
     @schemas.run_list
@@ -299,8 +291,6 @@ class Runs(SuiteView):
 
 
 class OneRun(SuiteView):
-    """One run."""
-
     @schemas.run_read
     def get(self, request: Request, suite_id: str, run_id: str) -> Response:
         """Read the result of each test, and the changes since another run."""

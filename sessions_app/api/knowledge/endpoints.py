@@ -82,8 +82,6 @@ class KnowledgeBases(ApiView):
 
 
 class OneKnowledgeBase(ApiView):
-    """One knowledge base."""
-
     @schemas.kb_read
     def get(self, request: Request, kb_id: str) -> Response:
         """Read the base; `default` is an alias for the project's default one."""

@@ -14,8 +14,6 @@ from sessions_app.queries.sessions import lookups as sessions
 
 
 class LoadKB(ApiView):
-    """Mounting a base."""
-
     reason = "load-api"
 
     @schemas.kb_load

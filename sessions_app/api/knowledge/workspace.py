@@ -54,8 +54,6 @@ def workspace_payload(session: Session, shown: Page[KnowledgeSource]) -> Workspa
 
 
 class Workspace(ApiView):
-    """The session's draft."""
-
     @schemas.workspace_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read what the draft shows: the mounted base with what is not saved."""

@@ -123,7 +123,6 @@ class Chunks:
             self._feed.put(*self._first(turn.request_id, turn.session.session_id))
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
-        """Send a piece."""
         self._sent += piece.delta
         self._feed.put("chunk", self._chunk({"content": piece.delta}))
 

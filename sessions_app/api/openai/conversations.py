@@ -69,8 +69,6 @@ def _sent_items(body: dict[str, Any]) -> list[dict[str, str]]:
 
 
 class Conversations(OpenAIView):
-    """New conversations."""
-
     def post(self, request: Request) -> Response:
         """Make a session, with messages to begin with."""
         body = self.sent()
@@ -80,8 +78,6 @@ class Conversations(OpenAIView):
 
 
 class OneConversation(OpenAIView):
-    """A conversation."""
-
     def get(self, request: Request, conversation_id: str) -> Response:
         return Response(_conversation(_found(self, conversation_id)))
 

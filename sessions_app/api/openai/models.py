@@ -26,8 +26,6 @@ class Models(OpenAIView):
 
 
 class OneModel(OpenAIView):
-    """One of them."""
-
     def get(self, request: Request, name: str) -> Response:
         """Read it.
 

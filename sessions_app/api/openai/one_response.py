@@ -17,8 +17,6 @@ _LOOK_SECONDS = 0.05
 
 
 class OneResponse(OpenAIView):
-    """A response."""
-
     def get(self, request: Request, response_id: str) -> Response:
         """Read it, also while its turn runs."""
         return Response(stored_response(known_turn(self, response_id, "response_id")))
@@ -48,7 +46,6 @@ class InputItems(OpenAIView):
     """What a response was asked."""
 
     def get(self, request: Request, response_id: str) -> Response:
-        """List its input."""
         query = PageAsked.by(request)
         turn = known_turn(self, response_id, "response_id")
         items = [item_of(message) for message in asked_messages(turn)]

@@ -31,7 +31,6 @@ class ResponseEvents:
                 self._feed.put(*first)
 
     def read(self, turn: ExplainabilityTurn, piece: AnswerDelta) -> None:
-        """Send a piece."""
         self._sent += piece.delta
         self._feed.put(*self._delta(turn.request_id, piece.delta))
 

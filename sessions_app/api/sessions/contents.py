@@ -36,8 +36,6 @@ CONTEXT_NAME = "session-context.txt"
 
 
 class Messages(ApiView):
-    """The conversation."""
-
     @schemas.message_list
     def get(self, request: Request, session_id: str) -> Response:
         """List messages, the first first."""

@@ -84,8 +84,6 @@ def _frozen(session: Session) -> FrozenState:
 
 
 class Sessions(ApiView):
-    """The project's sessions."""
-
     @schemas.session_list
     def get(self, request: Request) -> Response:
         """List sessions, the latest activity first."""
@@ -118,8 +116,6 @@ class Sessions(ApiView):
 
 
 class OneSession(ApiView):
-    """One session."""
-
     @schemas.session_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read the metadata; reading is no activity, and an expired session stays readable."""

@@ -17,8 +17,6 @@ from sessions_app.queries.sessions.memory import remembered_by
 
 
 class OneSessionMemory(ApiView):
-    """The session's memory."""
-
     @schemas.memory_read
     def get(self, request: Request, session_id: str) -> Response:
         """Read it; reading keeps nothing alive."""

@@ -25,8 +25,6 @@ def _payload(session: Session) -> PolicyList:
 
 
 class SessionPolicies(ApiView):
-    """The session's policies."""
-
     @schemas.policies_read
     def get(self, request: Request, session_id: str) -> Response:
         return Response(_payload(sessions.session(self.project, session_id)))

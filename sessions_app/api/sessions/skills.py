@@ -40,8 +40,6 @@ class SkillsDifference(ApiView):
 
 
 class ReloadSkills(ApiView):
-    """The reload."""
-
     @schemas.skills_reload
     def post(self, request: Request, session_id: str) -> Response:
         """Replace the session's snapshot by what the files say now; other sessions keep theirs."""

@@ -57,8 +57,6 @@ class Invitations(AdminsView):
 
 
 class OneInvitation(AdminsView):
-    """One invitation."""
-
     @schemas.invitation_withdraw
     def delete(self, request: Request, invitation_id: int) -> Response:
         invitation = members.open_invitations(self.project).filter(pk=invitation_id).first()

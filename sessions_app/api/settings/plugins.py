@@ -56,8 +56,6 @@ def wrapper_payload(wrapper: Wrapper) -> WrapperObject:
 
 
 class Plugins(ApiView):
-    """The registered plugins."""
-
     @schemas.plugin_list
     def get(self, request: Request) -> Response:
         """List descriptors by type, then id; an unknown type gives none. Without a type, wrappers too."""
@@ -68,8 +66,6 @@ class Plugins(ApiView):
 
 
 class LanguageModels(ApiView):
-    """The language models."""
-
     @schemas.model_list
     def get(self, request: Request) -> Response:
         """List the configured model and those of its provider; none unless one is configured."""

@@ -56,8 +56,6 @@ class StopRetention(AdminsView):
 
 
 class StartRetention(AdminsView):
-    """A new run."""
-
     @schemas.retention_start
     def post(self, request: Request) -> Response:
         """Ask for a run."""

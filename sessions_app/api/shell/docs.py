@@ -21,8 +21,6 @@ from sessions_app.queries.settings.projects import is_at_least, membership_of
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):
-    """Describes API keys."""
-
     target_class = "sessions_app.api.shell.authentication.ApiKeyAuthentication"
     name = "apiKey"
 
@@ -61,8 +59,6 @@ def openapi_document() -> JSONObject:
 
 
 class Schema(ApiView):
-    """The OpenAPI document."""
-
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:
         return Response(openapi_document())

@@ -52,8 +52,6 @@ def crossing_record(crossing: AlertCrossing) -> CrossingObject:
 
 
 class Alerts(AdminsView):
-    """The project's alerts."""
-
     @schemas.alert_list
     def get(self, request: Request) -> Response:
         """List all of them, each with its newest crossings."""
@@ -74,8 +72,6 @@ class Alerts(AdminsView):
 
 
 class OneAlert(AdminsView):
-    """One alert."""
-
     @schemas.alert_delete
     def delete(self, request: Request, alert_id: str) -> Response:
         """Delete the alert with its history; idempotent."""

@@ -94,8 +94,6 @@ def _file(detail: Detail) -> HttpResponse:
 
 
 class CancelTurn(ApiView):
-    """Stopping a turn."""
-
     @schemas.turn_cancel
     def post(self, request: Request, session_id: str, request_id: str) -> Response:
         """Ask the running turn to end; it ends as cancelled and leaves what a failed turn leaves."""

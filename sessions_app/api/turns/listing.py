@@ -18,8 +18,6 @@ from sessions_app.queries.turns.lists import newest_turns, turn_page, turns_name
 
 
 class Turns(ApiView):
-    """The project's turns."""
-
     @schemas.turn_list
     def get(self, request: Request) -> Response:
         """List turns, the newest first."""

@@ -41,8 +41,6 @@ class SavedFilters(ApiView):
 
 
 class OneSavedFilter(ApiView):
-    """One saved filter."""
-
     @schemas.filter_change
     def patch(self, request: Request, filter_id: str) -> Response:
         """Change its name or what it looks for."""

@@ -12,8 +12,6 @@ class Message(models.Model):
     """One utterance; its place in the conversation is `sequence`, counted from 1 and never changed."""
 
     class Speaker(models.TextChoices):
-        """Who speaks."""
-
         USER = "user"
         SYSTEM = "system"
         ASSISTANT = "assistant"

@@ -87,7 +87,6 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._following = asyncio.create_task(self._follow())
 
     async def disconnect(self, code: int) -> None:
-        """Stop listening."""
         if self._following is not None:
             self._following.cancel()
         if self._session_pk is None:

@@ -86,7 +86,6 @@ def remove(request: HttpRequest, member: Member, name: str) -> HttpResponse:
 @form_of("members")
 @member_view("admin")
 def withdraw(request: HttpRequest, member: Member, key: int) -> HttpResponse:
-    """Withdraw an invitation."""
     withdraw_invitation(members.open_invitation(member.project, key))
     tell(request, "The invitation is withdrawn.")
     return HttpResponseRedirect(reverse("members"))

@@ -83,7 +83,6 @@ class BalancedKBRetriever:
         return retrieve_evidence(request, context, POLICY, partial(find_by_meaning, encoder))
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:

@@ -65,7 +65,6 @@ class FastKBRetriever:
         return retrieve_evidence(request, context, POLICY, find_lexically)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:

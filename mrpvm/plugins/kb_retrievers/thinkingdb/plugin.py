@@ -83,7 +83,6 @@ class ThinkingDBKBRetriever:
         return retrieve_evidence(request, context, POLICY, find_with_links)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Skip every event."""
         return "skipped"
 
     def on_source_text(self, source: SourceText) -> SourceReply:
