@@ -57,6 +57,8 @@ _ASKED_WITHIN = lexicon.pattern("kinds.asked_within")
 sentence, before "did", in the main clause behind a comma, or with nothing but a noun behind them."""
 _INDIRECT = lexicon.pattern("kinds.indirect")
 _IF = re.compile(r"^if\b", re.IGNORECASE)
+_ASKING_WORDS = 4
+"""The most words behind a question word at the end of a sentence: "she gained what kind of throne"."""
 _ORDER_WORDS = 4
 """The most words of a message that is an order whatever its verb; a longer one may note what is to be done."""
 
@@ -120,11 +122,13 @@ class _Opening:
         head = self.head
         place = next((at for at in range(len(head) - 1, 0, -1) if head[at] in lexicon.INTERROGATIVES), 0)
         before, behind = head[:place], head[place + 1 :]
-        if len(behind) > 1 + (head[place] == "how") or not _EMBEDDING.isdisjoint(before[-2:]):
+        is_long = len(behind) > (_ASKING_WORDS if head[place] in ("what", "which", "how") else 1)
+        is_relative = head[place] == "which" and before[-1:] and before[-1] not in lexicon.PREPOSITIONS
+        if not before or is_long or is_relative or not _EMBEDDING.isdisjoint(before[-2:]):
             return 0
-        is_said = any(word in lexicon.AUXILIARIES or verb_forms(word) for word in before)
-        is_clause = any(word in lexicon.AUXILIARIES | SUBJECT_PRONOUNS or verb_forms(word) for word in behind)
-        return len(behind) + 1 if is_said and not is_clause and before[0] not in lexicon.INTERROGATIVES else 0
+        is_said = before[0] not in lexicon.INTERROGATIVES and any(map(_may_be_verb, before))
+        is_clause = any(word in _SUBJECTS | lexicon.AUXILIARIES for word in behind) or any(map(is_past, behind[:1]))
+        return len(behind) + 1 if is_said and not is_clause else 0
 
     @property
     def takes_object(self) -> bool:
@@ -158,6 +162,10 @@ class _Opening:
 
 _AUXILIARY_OF = {form: word for form, (word, _) in CONTRACTED.items() if form != "cannot"}
 _AUXILIARY_OF |= {form.replace("'", ""): word for form, word in _AUXILIARY_OF.items()}
+
+
+def _may_be_verb(word: str) -> bool:
+    return word in lexicon.AUXILIARIES or bool(verb_forms(word))
 
 
 def is_yes_no(sentence: str) -> bool:
