@@ -177,7 +177,8 @@ PRICES = (
     "| Cargo Max | 38.5 | 4,299 | about 90 | 11 | yes | no | green | 9 |\n"
     "| Junior | 9.8 | 399 | | 0 | no | yes | red | 3 |\n\n"
     "| Course | Fee (%) | Level (A) |\n|---|---|---|\n| Pottery | 45 | none |\n\n"
-    "| Hall | Price per hour |\n|---|---|\n| Elm Hall | 3 EUR |\n"
+    "| Hall | Price per hour | Length in m | ceiling_height_cm | built_in | rank_in_town |\n"
+    "|---|---|---|---|---|---|\n| Elm Hall | 3 EUR | 25 | 410 | 1817 | 2 |\n"
 )
 
 
@@ -199,6 +200,10 @@ PRICES = (
         ("Does the Junior have a lamp?", "No. Junior: Lamp: no."),
         ("Is the Junior heated?", "Yes. Junior: Heated: yes."),
         ("Is the Cargo Max heated?", "No. Cargo Max: Heated: no."),
+        ("How long is Elm Hall?", "Elm Hall: Length in m: 25."),
+        ("What is the ceiling height of Elm Hall?", "Elm Hall: ceiling_height_cm: 410."),
+        ("What is the rank of Elm Hall in town?", None),
+        ("When was Elm Hall built?", "Elm Hall: built_in: 1817."),
         ("How long is the Cargo Max?", None),
         ("How old is the Junior?", None),
         ("What is the range of the Junior?", None),

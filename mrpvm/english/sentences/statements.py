@@ -11,6 +11,7 @@ from mrpvm.english.messages.small_talk import is_assent
 from mrpvm.english.sentences.dialogue import UTTERANCE, in_third_person, utterance_of
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.structure import Sentence
+from mrpvm.english.sentences.values import UNITS
 from mrpvm.english.sentences.voices import Voiced, voiced
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
@@ -23,7 +24,8 @@ _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 _LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
-_UNIT = re.compile(r"(?P<label>[^()]*\w) \((?P<unit>[^()\s]{1,12})\)")
+_UNIT = re.compile(r"(?P<label>[^()]*[^\W_])(?: \((?P<unit>[^()\s]{1,12})\)|(?:[ _]in[ _]|_)(?P<named>[^\W_]+))")
+_UNITS = frozenset().union(*UNITS.values())
 _NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
 _COUNTED = re.compile(r"[a-z]+[^\W\d_isu]s")
 _SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
@@ -188,9 +190,11 @@ def _owned(label: str, value: str) -> str | None:
 
 
 def _with_unit(label: str, value: str) -> tuple[str, str]:
-    """Return a number with the unit that its label has in brackets: "Weight (kg)" and "12" as "Weight" and "12 kg"."""
-    match = _UNIT.fullmatch(label)
-    return (match["label"], f"{value} {match['unit']}") if match and _NUMBER.fullmatch(value) else (label, value)
+    """Return a number with the unit that its label names: "12 kg" for "Weight (kg)", "Weight in kg", "weight_kg"."""
+    match = _UNIT.fullmatch(label) if _NUMBER.fullmatch(value) else None
+    if match and (match["unit"] or match["named"].lower() in _UNITS):
+        label, value = match["label"], f"{value} {match['unit'] or match['named']}"
+    return label.replace("_", " "), value
 
 
 def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:
