@@ -15,6 +15,8 @@ See [http://x.example the site]. [[File:x.png|thumb|A picture]]
 * Founded '''1204'''
 ** by monks
 # burnt
+#* twice
+# rebuilt
 {| class="wikitable"
 ! Year !! People
 |-
@@ -36,7 +38,7 @@ def test_a_page_is_read_as_its_readers_see_it() -> None:
     assert [line for line in lines if line] == [
         "# Elm & Ash", "|  |  |", "| --- | --- |", "| name | Elm |", "| mayor | Ida Holm |",
         "Elm is a town in Norland. It has 12 km of coast & sells fish & bread.",
-        "## History of Elm", "See the site.", "- Founded 1204", "- by monks", "- burnt",
+        "## History of Elm", "See the site.", "- Founded 1204", "- by monks", "1. burnt", "2. twice", "3. rebuilt",
         "| Year | People |", "| --- | --- |", "| 1900 | 1,000 |",
         "Term: its meaning", "Term: another", "Pair: in one line", "Pair: only indented",
         "### Old", "```", "a  [[b]]", "```",

@@ -42,6 +42,7 @@ def test_the_parts_of_a_docx_in_order() -> None:
         paragraph("Dogs are free.", in_list=1),
         paragraph("Cats pay < 5.", in_list=1),
         paragraph("Open the door.", in_list=2),
+        paragraph("Close it.", in_list=2),
         paragraph("Prices", style="Heading2"),
         table(("Deck", "Use"), ("1", "Cars | vans")),
         paragraph("Between."),
@@ -52,7 +53,7 @@ def test_the_parts_of_a_docx_in_order() -> None:
     document = read_document(docx("".join(body), author="Ann  Lee", parts=footnotes("Often at six.")), "a.docx")
     assert document.text.split("\n") == [
         "# Ferry rules", "", "# Boarding times", "", "Boarding ends early.", "",
-        "- Dogs are free.", "- Cats pay < 5.", "", "- Open the door.", "", "## Prices", "",
+        "- Dogs are free.", "- Cats pay < 5.", "", "1. Open the door.", "2. Close it.", "", "## Prices", "",
         "| Deck | Use |", "| --- | --- |", r"| 1 | Cars \| vans |", "", "Between.", "",
         "|  |  |", "| --- | --- |", "| Mayor | Ida Holm |", "| Area | 12 km |", "",
         "|  |  |", "| --- | --- |", "| Height: | 30 m |", "| Depth: | 2 m |", "",

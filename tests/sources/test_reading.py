@@ -139,6 +139,15 @@ def test_the_paragraph_of_an_item_stands_behind_its_mark() -> None:
     ]  # fmt: skip
 
 
+def test_the_items_of_an_ordered_list_are_numbered() -> None:
+    page = b"<ol><li>Open.<li>Turn:<ul><li>left<li>right</ul><li><p>Close.</ol><ol><li>Again.</ol><li>Loose."
+    assert [line for line in read_document(page, "a.html").text.split("\n") if line] == [
+        "1. Open.", "2. Turn:", "- left", "- right", "3. Close.", "1. Again.", "- Loose.",
+    ]  # fmt: skip
+    steps = b"<dl><dt>Reset<dd><ol><li>Hold it.<li>Wait.</ol></dl>"
+    assert read_document(steps, "a.html").text.split("\n") == ["Reset:", "", "1. Hold it.", "2. Wait."]
+
+
 def test_a_page_without_headings_has_its_title() -> None:
     assert read_document(b"<html><title>A\n title</title><p>Text.", "a.html").text == "# A title\n\nText."
 

@@ -16,6 +16,8 @@ from mrpvm.sources.documents.office import author_of, opened
 _STYLES = "p[style-name='Title'] => h1:fresh"
 _NOTE_MARK = re.compile(r'<sup><a href="#[^"]*note-[^"]*"[^>]*>\[\d+\]</a></sup>|<a href="#[^"]*note-ref-[^"]*">↑</a>')
 
+_NOTES = re.compile(r'<ol>(<li id="(?:foot|end)note-.*)</ol>', re.DOTALL)
+
 
 def read_docx(data: bytes) -> Document:
     """Return the text as Markdown: headings, paragraphs, lists and tables in order, then the notes.
@@ -33,7 +35,8 @@ def read_docx(data: bytes) -> Document:
             convert_image=lambda image: [],
             transform_document=transforms.element_of_type(documents.Table, _with_head),
         ).value
-    return replace(read_html(_NOTE_MARK.sub("", page).encode(), "charset=utf-8"), author=author)
+    unnumbered = _NOTES.sub(r"<ul>\1</ul>", _NOTE_MARK.sub("", page))
+    return replace(read_html(unnumbered.encode(), "charset=utf-8"), author=author)
 
 
 def _with_head(table: documents.Table) -> documents.Table:

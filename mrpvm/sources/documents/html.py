@@ -20,12 +20,23 @@ _BLOCKS = frozenset(
         "form h1 h2 h3 h4 h5 h6 header hr main ol p section summary table tbody tfoot thead ul"
     )
 )
-_HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### "}
+_MARKS = {
+    "h1": "\n\n# ",
+    "h2": "\n\n## ",
+    "h3": "\n\n### ",
+    "br": "\n",
+    "li": "\n- ",
+    "tr": "\n",
+    "td": " ",
+    "th": " ",
+    "pre": "\n\n```\n",
+}
+"""What represents the begin of elements that are more than a block."""
 _SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"(?<![ \t])[ \t]+\n"), re.compile(r"\n (?=\S)")
 _GAP = re.compile(r"\n{3,}")
 _SPANS = frozenset(("colspan", "rowspan"))
 _META_CHARS = 1_024
-_BLOCK_MARKS = ("- ", "| ", "```", "#", "**")
+_BLOCK_MARK = re.compile(r"- |\d+\. |\| |```|#|\*\*")
 """What a block begins with that has to begin a line."""
 _NESTED = 1_000
 """Elements inside each other; deeper ones are no text that anybody wrote."""
@@ -133,62 +144,89 @@ def _labelled(terms: Sequence[str], value: str) -> str:
         return label or value
     if label.endswith(QUESTION_MARKS):
         return f"**{label}**\n\n{value}"
-    return f"{label.rstrip(':')}:{'\n\n' if value.startswith(_BLOCK_MARKS) else ' '}{value}"
+    return f"{label.rstrip(':')}:{'\n\n' if _BLOCK_MARK.match(value) else ' '}{value}"
+
+
+@dataclass(slots=True)
+class _Text:
+    """The text of a page that is being read, and the tables and lists that are open at its end."""
+
+    parts: list[str] = field(default_factory=list)
+    tables: list[_Table] = field(default_factory=list)
+    pairs: list[_Pairs] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """For each list the number of its next item, 0 for one without numbers."""
+    fence_depth: int = 0
+    is_item_empty: bool = False
+
+    def write(self, said: str) -> None:
+        """Add the text between two tags."""
+        shown = said if self.fence_depth else _SPACE.sub(" ", said)
+        self.parts.append(shown.lstrip() if self.is_item_empty else shown)
+        self.is_item_empty = self.is_item_empty and not said.strip()
+
+    def begin(self, node: LexborNode) -> None:
+        """Take note of an element that begins."""
+        tag = str(node.tag)
+        if tag == "table":
+            if self.tables:
+                self.tables[-1].is_of_data = False
+            self.tables.append(_Table(len(self.parts)))
+        elif self.tables:
+            self.tables[-1].begin(tag, len(self.parts))
+            self.tables[-1].is_of_data &= _SPANS.isdisjoint(node.attributes)
+        if tag == "dl":
+            self.pairs.append(_Pairs())
+        elif tag in ("dt", "dd") and self.pairs:
+            self.pairs[-1].begin(tag, len(self.parts))
+        elif tag in ("ol", "ul"):
+            self.numbers.append(tag == "ol")
+        elif tag == "pre":
+            self.fence_depth += 1
+        if not (self.is_item_empty and tag in ("p", "div")):
+            self.parts.append(self._mark(tag))
+        self.is_item_empty = tag == "li" or self.is_item_empty
+
+    def end(self, tag: str) -> None:
+        """Take note of an element that ends."""
+        self.is_item_empty = False
+        if tag == "table":
+            table = self.tables.pop()
+            if (text := table.text(self.parts)) is not None:
+                self.parts[table.start :] = [text]
+                return
+        elif self.tables:
+            self.tables[-1].end(tag, len(self.parts))
+        if tag == "dl":
+            self.pairs.pop()
+        elif tag in ("ol", "ul"):
+            self.numbers.pop()
+        elif tag == "pre":
+            self.fence_depth -= 1
+        self.parts.append("\n```\n\n" if tag == "pre" else "\n\n" if tag in _BLOCKS else "")
+        if tag in ("dt", "dd") and self.pairs:
+            self.pairs[-1].end(tag, self.parts)
+
+    def _mark(self, tag: str) -> str:
+        """Return what represents an element's begin in the text."""
+        if tag == "li" and self.numbers and self.numbers[-1]:
+            self.numbers[-1] += 1
+            return f"\n{self.numbers[-1] - 1}. "
+        return _MARKS.get(tag) or ("\n\n" if tag in _BLOCKS else "")
 
 
 def _text_of(body: LexborNode) -> str:
-    parts: list[str] = []
-    tables: list[_Table] = []
-    lists: list[_Pairs] = []
-    fence_depth = 0
-    is_item_empty = False
+    text = _Text()
     for node, is_end in _walk(body):
         tag = str(node.tag)
         if tag == "-text":
-            said = node.text(deep=False)
-            shown = said if fence_depth else _SPACE.sub(" ", said)
-            parts.append(shown.lstrip() if is_item_empty else shown)
-            is_item_empty = is_item_empty and not said.strip()
-            continue
-        if tag == "table" and is_end:
-            table = tables.pop()
-            if (text := table.text(parts)) is not None:
-                parts[table.start :] = [text]
-                continue
-        elif tag == "table":
-            if tables:
-                tables[-1].is_of_data = False
-            tables.append(_Table(len(parts)))
-        elif tables and is_end:
-            tables[-1].end(tag, len(parts))
-        elif tables:
-            tables[-1].begin(tag, len(parts))
-            tables[-1].is_of_data &= _SPANS.isdisjoint(node.attributes)
-        if tag == "dl" and not is_end:
-            lists.append(_Pairs())
-        elif tag == "dl":
-            lists.pop()
-        elif tag in ("dt", "dd") and lists and not is_end:
-            lists[-1].begin(tag, len(parts))
-        if tag == "pre":
-            fence_depth += -1 if is_end else 1
-            parts.append("\n```\n\n" if is_end else "\n\n```\n")
-        elif not (is_item_empty and tag in ("p", "div")):
-            parts.append(_mark(tag, is_end))
-        is_item_empty = not is_end and (tag == "li" or is_item_empty)
-        if tag in ("dt", "dd") and lists and is_end:
-            lists[-1].end(tag, parts)
-    text = _TRAILING.sub("\n", "".join(parts))
-    return _GAP.sub("\n\n", _LEADING.sub("\n", text)).strip()
-
-
-def _mark(tag: str, is_end: bool) -> str:
-    """Return what represents an element's begin or end in the text."""
-    if tag in ("br", "li", "tr", "td", "th"):
-        return "" if is_end else {"br": "\n", "li": "\n- ", "tr": "\n"}.get(tag, " ")
-    if tag in _BLOCKS:
-        return "\n\n" if is_end else f"\n\n{_HEADINGS.get(tag, '')}"
-    return ""
+            text.write(node.text(deep=False))
+        elif is_end:
+            text.end(tag)
+        else:
+            text.begin(node)
+    whole = _TRAILING.sub("\n", "".join(text.parts))
+    return _GAP.sub("\n\n", _LEADING.sub("\n", whole)).strip()
 
 
 def _walk(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:

@@ -23,7 +23,8 @@ _UNREAD_TAGS = frozenset(
 _CODE = frozenset({"source", "syntaxhighlight", "pre", "poem"})
 _MEASURES = frozenset({"convert", "cvt"})
 _SPECIAL_LINK = re.compile(r"^\s*(?:file|image|category|media)\s*:", re.IGNORECASE)
-_ITEM = re.compile(r"^(?:<li>)+[ \t]*(.*)$", re.MULTILINE)
+_STEPS = re.compile(r"(?:^<step>.*(?:\n|\Z))+", re.MULTILINE)
+_ITEM = re.compile(r"^(?:<li>|<step>)+[ \t]*(.*)$", re.MULTILINE)
 _PAIRS = re.compile(r"(?:^<d[dt]>.*(?:\n|\Z))+", re.MULTILINE)
 _GAP = re.compile(r"\n[ \t]*\n\s*")
 
@@ -63,7 +64,8 @@ def _is_read(page: Element) -> bool:
 
 def _page(title: str, wikitext: str) -> str:
     markup = _markup(mwparserfromhell.parse(wikitext))
-    body = _GAP.sub("\n<p>", _PAIRS.sub(r"<dl>\g<0></dl>\n", _ITEM.sub(r"<li>\1</li>", markup)))
+    listed = _ITEM.sub(r"<li>\1</li>", _STEPS.sub(r"<ol>\n\g<0></ol>\n", markup))
+    body = _GAP.sub("\n<p>", _PAIRS.sub(r"<dl>\g<0></dl>\n", listed))
     return f"<h1>{html.escape(title)}</h1>\n{body}\n"
 
 
@@ -107,6 +109,8 @@ def _of_tag(tag: nodes.Tag) -> str:
     name = str(tag.tag).strip().lower()
     if name in _UNREAD_TAGS or not name.isalnum():
         return ""
+    if tag.wiki_markup == "#":
+        return "<step>"
     if tag.self_closing or tag.contents is None:
         return f"<{name}>"
     spans = "".join(f" {span}" for span in ("colspan", "rowspan") if tag.has(span))
