@@ -24,7 +24,9 @@ _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 _LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
-_UNIT = re.compile(r"(?P<label>[^()]*[^\W_])(?: \((?P<unit>[^()\s]{1,12})\)|(?:[ _]in[ _]|_)(?P<named>[^\W_]+))")
+_UNIT = re.compile(
+    r"(?P<label>[^()]{0,59}[^\W_])(?: \((?P<unit>[^()\s]{1,12})\)|(?:[ _]in[ _]|_)(?P<named>[^\W_]{1,20}))"
+)
 _UNITS = frozenset().union(*UNITS.values())
 _NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
 _COUNTED = re.compile(r"[a-z]+[^\W\d_isu]s")
