@@ -181,7 +181,7 @@ def test_an_imperative_in_a_longer_message_is_a_step(message: str) -> None:
 @pytest.mark.parametrize(
     "message",
     ["Rinse the rice three times or it is bitter", "Park behind the bakery on Mondays", "Call the vet before Thursday",
-     "Pick up the suit, ticket 2207"],
+     "Pick up the suit, ticket 2207", "work as a nurse", "love my job at the bakery", "live in Leeds"],
 )  # fmt: skip
 def test_notes_of_what_is_to_be_done_are_kept(message: str) -> None:
     assert kind_of(message, is_alone=True) == "statement"

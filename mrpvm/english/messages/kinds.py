@@ -34,6 +34,8 @@ _ANSWER_VERBS = lexicon.listed("answer_verbs")
 """Task verbs that only an answerer can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = lexicon.listed("noun_like_verbs")
 """Task and work verbs that are often nouns: "List prices are high." asks for nothing."""
+_HABITS = lexicon.listed("habit_verbs")
+"""Verbs that state something without their subject: "live in Leeds"."""
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all something")
 _OBJECTS = (
     lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING | {"it", "as"}
@@ -59,8 +61,9 @@ _INDIRECT = lexicon.pattern("kinds.indirect")
 _IF = re.compile(r"^if\b", re.IGNORECASE)
 _ASKING_WORDS = 4
 """The most words behind a question word at the end of a sentence: "she gained what kind of throne"."""
-_ORDER_WORDS = 4
-"""The most words of a message that is an order whatever its verb; a longer one may note what is to be done."""
+_ORDER_WORDS = 7
+_NOTED = re.compile(r"[\d,;:(]")
+"""An imperative of more words, or with a number, an aside, a time or a condition, may note what is to be done."""
 
 
 def direct_question(sentence: str) -> str | None:
@@ -272,9 +275,12 @@ def _names_text(opening: _Opening) -> bool:
 
 def _is_bare_order(opening: _Opening) -> bool:
     """Return whether a message is a polite or a short imperative; a longer one may note what is to be done."""
-    if not opening.is_order or opening.is_label:
+    if not opening.is_order or opening.is_label or opening.first in _HABITS:
         return False
-    is_short = len(opening.head) <= _ORDER_WORDS and not any(map(str.isdigit, opening.bare))
+    is_note = _NOTED.search(opening.bare) or any(
+        word in SUBORDINATORS or word.removesuffix("s") in lexicon.TIME_WORDS for word in opening.head
+    )
+    is_short = len(opening.head) <= _ORDER_WORDS and not is_note
     return is_short or bool(_POLITE.search(opening.sentence)) or opening.second in ("me", "us")
 
 
@@ -334,8 +340,12 @@ def _inverts(opening: _Opening) -> bool:
         return False
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
-    if second in lexicon.PREPOSITIONS or (opening.first == "am" and second != "i"):
-        return False  # "was at the dentist", without its subject
+    if second in lexicon.PREPOSITIONS or (opening.first in lexicon.BE_FORMS and is_past(second)):
+        return False  # "was at the dentist", "was born in May", without the subject
+    if opening.first == "am" and second != "i":
+        return False
+    if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:
+        return any("base" in verb_forms(word) for word in head[2:])  # "will arrive on Friday", "will Grant come"
     if opening.first in lexicon.HAVE_FORMS and (second in ("a", "an") or is_number(second)):
         return any(map(is_past, head[2:]))
     if opening.first in lexicon.DO_FORMS and "," in opening.bare:
@@ -345,6 +355,8 @@ def _inverts(opening: _Opening) -> bool:
 
 def _is_named(head: tuple[str, ...]) -> bool:
     """Return whether the first word is a name, as the verb behind it is no infinitive: "Will is tall"."""
+    if head[1] in lexicon.CONJUNCTIONS:
+        return True
     for word in head[1:]:
         if word in lexicon.INTERROGATIVES | lexicon.CONJUNCTIONS | SUBORDINATORS | {"that"}:
             return False
