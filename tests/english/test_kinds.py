@@ -105,7 +105,7 @@ def test_reactions_before_a_fact_state_it(sentence: str) -> None:
 @pytest.mark.parametrize(
     "message",
     ["opening hours museum", "capital of Norway", "notice period", "minutes from end to end", "and the price",
-     "any vegetarian options on the menu"],
+     "any vegetarian options on the menu", "the wifi password", "my sister's birthday", "the name of Tom's wife"],
 )  # fmt: skip
 def test_searches(message: str) -> None:
     assert kind_of(message, is_alone=True) == "question"
@@ -139,7 +139,9 @@ def test_yes_no_questions_begin_with_an_auxiliary() -> None:
      "isnt it closed on mondays", "Anna bought a lamp didn't she", "he resigned, did he",
      "the pressure is low, is that normal", "you take cards, right", "whats the price", "What time is it",
      "Will the shop that is closed open again",
-     "Can anyone tell if it is late", "what my sister does", "What people live there", "I have no clue how it works"],
+     "Can anyone tell if it is late", "what my sister does", "What people live there", "I have no clue how it works",
+     "can't remember where I put the keys", "anyone know the code", "is it open or not", "Should I call, or wait",
+     "Will Grant come to the party", "was Anna born in Leeds", "I need to know the price", "have you seen the film"],
 )  # fmt: skip
 def test_questions_need_no_mark(message: str) -> None:
     assert kind_of(message) == "question"
@@ -153,7 +155,10 @@ def test_questions_need_no_mark(message: str) -> None:
      "did my exam in june, got a B", "Draw results: Leeds 3, Hull 1.", "Check 2041 bounced, Ida owes us 310",
      "Schedule for the ward changed: nights are from nine", "I know who broke the window, it was Tom",
      "Don't open the valve.", "Haven't seen Tom today", "They left and so did he", "Guess what, I got the job",
-     "I'm 29.", "Note that Ida is away", "School sent a text, the play is off", "Nobody knows who he was married to"],
+     "I'm 29.", "Note that Ida is away", "School sent a text, the play is off",
+     "Nobody knows who he was married to", "May and June are busy",
+     "Should arrive on Friday", "was born in Leeds", "have been to Rome", "am moving to York", "Call me Sam.",
+     "What to bring: towels", "Should you need the key, it is under the mat", "my birthday is tomorrow"],
 )  # fmt: skip
 def test_statements_may_look_like_questions_or_orders(message: str) -> None:
     assert kind_of(message, is_alone=True) == "statement"
@@ -166,7 +171,8 @@ def test_statements_may_look_like_questions_or_orders(message: str) -> None:
      "Would you mind checking this?", "Why don't you write me a toast", "I'd love a haiku about rain.",
      "It'd be great if you walked me through it.", "In English, please.", "No more emojis in your answers, thanks.",
      "now do the same in German", "wedding toast, two minutes, funny", "if possible, a translation of this",
-     "say that again"],
+     "say that again", "Move that paragraph up", "Too long, shorten it", "Stop sending me reminders", "same for Tom",
+     "a bit shorter, please", "could you help me", "Set an alarm for 7", "don't ask me again"],
 )  # fmt: skip
 def test_orders_of_a_message(message: str) -> None:
     assert kind_of(message, is_alone=True) == "order"
@@ -192,7 +198,8 @@ def test_notes_of_what_is_to_be_done_are_kept(message: str) -> None:
     ["Never mind", "never mind, found it", "That's not what I asked", "<3", "1", "asdf", "the red one", "number two",
      "2", "Not that one", "You're welcome.", "you are so funny", "I was just about to say that", "What a day!",
      "who cares", "ok that makes sense", "hold on", "let's see", "You already told me that twice.",
-     "sorry wrong window", "no worries", "Forget it", "brb", "thank you kindly dear, you're a great help"],
+     "sorry wrong window", "no worries", "Forget it", "brb", "thank you kindly dear, you're a great help",
+     "so funny", "wrong again", "of course not", "how nice", "I don't get it.", "aaaa", "no idea", "take your time"],
 )  # fmt: skip
 def test_talk(message: str) -> None:
     assert kind_of(message, is_alone=True) == "talk"

@@ -3,7 +3,8 @@
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
-from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING
+from mrpvm.conversation.answers import UNDONE_TEXT
+from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, REPLIES
 
 
 def asked(*messages: str) -> str | None:
@@ -305,6 +306,48 @@ def test_what_shall_be_forgotten_is_neither_stated_nor_quoted(told: str, order: 
         assert forgotten.answer_status == "no-context"
         assert told not in forgotten.answer_text
         assert "nine" in session.say("When does the bus leave?").answer_text
+
+
+@pytest.mark.parametrize("order", ["Forget that.", "please forget what I just said"])
+def test_what_was_told_last_is_forgotten(order: str) -> None:
+    with EvaluatedSession() as session:
+        assert session.say(order).answer_text == REPLIES["forgets_unnamed"]
+        session.say("The bus leaves at nine.")
+        session.say("My code is 4711.")
+        session.say("What is my code?")
+        assert "4711" in session.say(order).answer_text
+        assert session.say("What is my code?").answer_status == "no-context"
+        assert "nine" in session.say("When does the bus leave?").answer_text
+
+
+@pytest.mark.parametrize("order", ["Draw a cat", "Boil this tale of the cat down to a few words please."])
+def test_an_order_is_answered_with_what_can_be_done_and_no_passage(order: str) -> None:
+    with EvaluatedSession() as session:
+        session.say("The cat is black and sleeps on the sofa.")
+        assert session.say(order).answer_text == UNDONE_TEXT
+        assert "black" in session.say("What colour is the cat?").answer_text
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Anna lives in Bern.", "Anna lives where"),
+        ("The bridge was built in 1990.", "the bridge was built when"),
+        ("The red lamp costs 40 euros.", "the red lamp costs how much"),
+        ("Anna owns the ferry.", "guess who owns the ferry"),
+        ("Anna owns the ferry.", "You know who owns the ferry"),
+        ("Can opener is in the drawer.", "where is the can opener"),
+    ],
+)
+def test_a_question_without_a_mark_is_answered(told: str, question: str) -> None:
+    assert asked(told, question) == told
+
+
+@pytest.mark.parametrize("talk", ["2", "the red one", "Not that one", "<3", "That's not what I asked", "Never mind"])
+def test_talk_is_not_kept(talk: str) -> None:
+    with EvaluatedSession() as session:
+        outcome = session.say(talk)
+        assert (outcome.answer_text, outcome.staged_units) == (REPLIES["assent"], ())
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,16 @@ _OBJECTS = (
     lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING | {"it", "as"}
 )
 """Words after an imperative, where another verb would follow a noun."""
+_PARTICIPLE_VERBS = lexicon.BE_FORMS | lexicon.HAVE_FORMS
 _SUBJECTS = SUBJECT_PRONOUNS | lexicon.DETERMINERS | lexicon.listed("unnamed_persons")
 _EMBEDDING = lexicon.listed("embedding_words")
 """Words whose question is not asked: "I know who", "no matter what"."""
 _FAVOUR = lexicon.pattern("kinds.favour")
 """Imperatives to the answerer, which state nothing: "Write me a poem."."""
 _WORK, _TAG = lexicon.pattern("kinds.work"), lexicon.pattern("kinds.tag")
-_POLITE, _POLITE_BEHIND = lexicon.pattern("kinds.polite"), lexicon.pattern("kinds.polite_behind")
+_POLITE, _TOLD_BEHIND = lexicon.pattern("kinds.polite"), lexicon.pattern("kinds.told_behind")
+_CONDITIONAL = lexicon.pattern("kinds.conditional")
+"""A condition without "if": "Should you need the key, it is under the mat"."""
 _TEXT_WANTED, _AGAIN = lexicon.pattern("kinds.text_wanted"), lexicon.pattern("kinds.again")
 _ATTRIBUTE = lexicon.pattern("kinds.attribute")
 """The name of a property: "Tom's number", "the name of his wife"."""
@@ -62,7 +65,10 @@ _IF = re.compile(r"^if\b", re.IGNORECASE)
 _ASKING_WORDS = 4
 """The most words behind a question word at the end of a sentence: "she gained what kind of throne"."""
 _ORDER_WORDS = 7
+_LABELLED = re.compile(r":\s+\S(?!.*\bor\b)")
+"""A label with a value, which offers no choice: "What to bring: towels"."""
 _NOTED = re.compile(r"[\d,;:(]")
+_NOTING = SUBORDINATORS - lexicon.PREPOSITIONS | lexicon.word_class("i we he she they")
 """An imperative of more words, or with a number, an aside, a time or a condition, may note what is to be done."""
 
 
@@ -247,8 +253,8 @@ def _orders_work(opening: _Opening) -> bool:
 
     The same in a list of steps or a manual is a step: "Sort the parts." "Draft horses are strong." is a statement.
     """
-    behind = _POLITE_BEHIND.search(opening.sentence)
-    if _WORK.match(opening.lowered) or (behind and _is_imperative(behind["verb"])):
+    behind = _TOLD_BEHIND.search(opening.sentence)
+    if _WORK.match(opening.lowered) or (behind and (behind["verb"] is None or _is_imperative(behind["verb"]))):
         return True
     if opening.first not in _WORK_VERBS or opening.reads_as_noun:
         return False
@@ -278,10 +284,11 @@ def _is_bare_order(opening: _Opening) -> bool:
     if not opening.is_order or opening.is_label or opening.first in _HABITS:
         return False
     is_note = _NOTED.search(opening.bare) or any(
-        word in SUBORDINATORS or word.removesuffix("s") in lexicon.TIME_WORDS for word in opening.head
+        word in _NOTING or word.removesuffix("s") in lexicon.TIME_WORDS for word in opening.head
     )
     is_short = len(opening.head) <= _ORDER_WORDS and not is_note
-    return is_short or bool(_POLITE.search(opening.sentence)) or opening.second in ("me", "us")
+    is_favour = opening.second in ("me", "us") and opening.first != "call"  # "Call me Sam." tells a name
+    return (is_short and opening.second not in ("me", "us")) or is_favour or bool(_POLITE.search(opening.sentence))
 
 
 def _is_finite(text: str) -> bool:
@@ -313,6 +320,8 @@ def _is_search(message: str) -> bool:
 
 def _asks_without_mark(opening: _Opening) -> bool:
     """Return whether a question word asks: "What I like is tea" begins with a subject, "What a day" with a cry."""
+    if opening.second not in lexicon.AUXILIARIES and _LABELLED.search(opening.bare):
+        return False
     if opening.first in ("when", "where"):
         return opening.second in lexicon.AUXILIARIES
     if opening.head[0] == "which" and opening.second in lexicon.BE_FORMS:
@@ -340,8 +349,10 @@ def _inverts(opening: _Opening) -> bool:
         return False
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
-    if second in lexicon.PREPOSITIONS or (opening.first in lexicon.BE_FORMS and is_past(second)):
+    if second in lexicon.PREPOSITIONS or (opening.first in _PARTICIPLE_VERBS and (is_past(second) or second == "been")):
         return False  # "was at the dentist", "was born in May", without the subject
+    if _CONDITIONAL.match(opening.bare):
+        return False
     if opening.first == "am" and second != "i":
         return False
     if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:
