@@ -107,7 +107,7 @@ def _is_choice(sentence_words: Sequence[str]) -> bool:
 
 def is_assent(sentence: str) -> bool:
     """Return whether a sentence is only yes or no."""
-    return words(sentence) in (["yes"], ["no"])
+    return words(sentence) in (("yes",), ("no",))
 
 
 def small_talk_reply(message: str) -> str | None:

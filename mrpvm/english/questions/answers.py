@@ -99,15 +99,6 @@ def replied(text: str, discourse: Discourse) -> Framed | Refusal:
     return reply or Refusal("refused: nothing said before tells who or what the question means")
 
 
-def _reply(query: Query, discourse: Discourse) -> Framed | None:
-    premise = reply_to(query, discourse)
-    if premise is None:
-        return None
-    subjects = [clause.subject for clause in premise.parsed.clauses if clause.subject]
-    names = [premise.parsed.text_of(phrase) for phrase in subjects if phrase.is_name]
-    return Framed((premise.statement,), tuple(names) if query.wants == "person" else ())
-
-
 def _decided(matches: list[Match]) -> Framed:
     first = matches[0]
     rivals = [match for match in matches[1:] if not _agree(first, match)]
@@ -144,15 +135,17 @@ _SPEAKERS = frozenset(("i", "we", "you", "they", "one"))
 _EVASIONS = frozenset(("know", "idea", "sure", "maybe", "perhaps", "not", "n't"))
 
 
-def reply_to(query: Query, discourse: Discourse) -> Premise | None:
+def _reply(query: Query, discourse: Discourse) -> Framed | None:
     """Return the reply to the same question asked by somebody else, or the correction of that reply."""
     answering = (premise for premise in discourse.premises if premise.statement.question)
     first = next((premise for premise in answering if _asks_same(query, premise, discourse)), None)
     if first is None or (_EVASIONS & set(first.parsed.tokens[:6]) and query.wants != "verdict"):
         return None
-    unit = first.statement.unit_id
-    corrections = [item for item in discourse.premises if item.statement.voiced.is_marked and item is not first]
-    return next((item for item in reversed(corrections) if item.statement.unit_id == unit), first)
+    same_unit = (item for item in discourse.premises if item.statement.unit_id == first.statement.unit_id)
+    premise = [first, *(item for item in same_unit if item.statement.voiced.is_marked and item is not first)][-1]
+    subjects = [clause.subject for clause in premise.parsed.clauses if clause.subject]
+    names = [premise.parsed.text_of(phrase) for phrase in subjects if phrase.is_name]
+    return Framed((premise.statement,), tuple(names) if query.wants == "person" else ())
 
 
 def _asks_same(query: Query, premise: Premise, discourse: Discourse) -> bool:

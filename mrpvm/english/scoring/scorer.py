@@ -6,7 +6,7 @@ the others.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -201,17 +201,10 @@ def _bm25(wanted: Mapping[str, float], reads: Sequence[_Read]) -> list[float]:
     mean = (sum(len(read.stems) for read in reads) / len(reads) if reads else 0.0) or 1.0
     scores = []
     for read in reads:
-        counts = Counter(read.stems)
+        said = Counter(read.stems)
+        counts = {name: max(said[name], name in read.content) for name in wanted}
         shrunk = _K1 * (1 - _B + _B * len(read.stems) / mean)
-        scores.append(
-            sum(
-                weight
-                * max(counts[name], name in read.content)
-                * (_K1 + 1)
-                / (max(counts[name], name in read.content) + shrunk)
-                for name, weight in wanted.items()
-            )
-        )
+        scores.append(sum(wanted[name] * count * (_K1 + 1) / (count + shrunk) for name, count in counts.items()))
     return scores
 
 
@@ -269,10 +262,8 @@ def _order_signs(question: _Read, read: _Read, wanted: Mapping[str, float]) -> d
     said_pairs = set(pairwise(read.stems))
     content_pairs = [pair for pair in pairs if pair[0] in wanted and pair[1] in wanted]
     signs = {
-        "pairs": sum(pair in said_pairs for pair in pairs) / len(pairs) if pairs else 0.0,
-        "content pairs": sum(pair in said_pairs for pair in content_pairs) / len(content_pairs)
-        if content_pairs
-        else 0.0,
+        "pairs": _share_among(said_pairs, pairs),
+        "content pairs": _share_among(said_pairs, content_pairs),
         "broken pairs": float(sum(pair not in said_pairs and {*pair} <= read.content for pair in content_pairs) > 0),
     }
     if len(places) > 1:
@@ -280,8 +271,12 @@ def _order_signs(question: _Read, read: _Read, wanted: Mapping[str, float]) -> d
         signs["dense"] = len(places) / (max(places) - min(places) + 1)
     triples = list(zip(question.stems, question.stems[1:], question.stems[2:], strict=False))
     said_triples = set(zip(read.stems, read.stems[1:], read.stems[2:], strict=False))
-    signs["triples"] = sum(triple in said_triples for triple in triples) / len(triples) if triples else 0.0
+    signs["triples"] = _share_among(said_triples, triples)
     return signs
+
+
+def _share_among(said: Set[object], asked: Sequence[object]) -> float:
+    return sum(item in said for item in asked) / len(asked) if asked else 0.0
 
 
 def _mood_signs(question: _Read, read: _Read) -> dict[str, float]:

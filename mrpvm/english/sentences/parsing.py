@@ -180,8 +180,8 @@ class Parser(PhraseReader):
                 self._new_main()
                 if inner.link in SUBORDINATORS and self.tokens[inner.start - 1] in ("and", "but", ";"):
                     inner.outer = self.top  # "..., and because it rained, Anna stayed"
-        elif self.last is not None and self._apposes():
-            self._appose()
+        elif self.last is not None and self._apposes(self.last):
+            self._appose(self.last)
         elif self.top.verb and self._is_joined_verb(self.place + 1, self._at(1)) and not is_auxiliary(self._at(1)):
             self._share_subject(self.place + 1, self._at(1))
         elif self._enumerates():
@@ -189,32 +189,28 @@ class Parser(PhraseReader):
         elif self.top.verb and self._clause_follows(self.place + 1):
             self._new_main()
 
-    def _appose(self) -> None:
+    def _appose(self, last: Phrase) -> None:
         phrase = self.phrase_at(self.place + 1, self.is_verb)
-        if self.tokens[phrase.end + 1 : phrase.end + 2] == ("of",) and self.opens(phrase.end + 2):
+        if self.at(phrase.end + 1) == "of" and self.opens(phrase.end + 2):
             phrase = owned(phrase, self.phrase_at(phrase.end + 2, self.is_verb))
-        if self.last is not None:
-            aliases = [phrase]
-            if self.tokens[phrase.end + 1 : phrase.end + 2] in (("named",), ("called",)):
-                aliases.append(self.phrase_at(phrase.end + 2, self.is_verb))
-            named = replace(self.last, aliases=(*self.last.aliases, *aliases))
-            if self._replace(self.last, named):
-                self.last = named
+        aliases = [phrase]
+        if self.at(phrase.end + 1) in ("named", "called"):
+            aliases.append(self.phrase_at(phrase.end + 2, self.is_verb))
+        self._replace_last(replace(last, aliases=(*last.aliases, *aliases)))
         self.place = phrase.end + 1
         while self.place < len(self.tokens) and self.tokens[self.place] != ",":
             self.place += 1
         self.place += 1
 
     def _is_relative(self, term: str) -> bool:
-        before = self._at(-1)
+        before, after = self._at(-1), self._at(1)
+        is_behind = self.last is not None and self.last.end == self.place - 1
         if term == "that":
-            after = self._at(1)
             behind_verb = self.top.verb_place == self.place - 1 and self.top.verb != BE
-            if self._is_told():
-                return True
-            return behind_verb or (self.last is not None and self.last.end == self.place - 1 and not self._noun(after))
-        beside = self.last is not None and (self.last.end == self.place - 1 or before == "," or before in PREPOSITIONS)
-        return beside and self.place + 1 < len(self.tokens)
+            is_noun = bool(after) and is_nominal(after) and not verb_forms(after)
+            return self._is_told() or behind_verb or (is_behind and not is_noun)
+        beside = self.last is not None and (is_behind or before == "," or before in PREPOSITIONS)
+        return beside and bool(after)
 
     def _open_relative(self, term: str) -> None:
         if term == "that" and (self.top.verb_place == self.place - 1 or self._is_told()):
@@ -236,7 +232,7 @@ class Parser(PhraseReader):
     def _opens_clause(self, term: str) -> bool:
         if term in ("after", "before", "since", "until") and self.opens(self.place + 1):
             end = self.phrase_at(self.place + 1, self._is_finite_form).end + 1
-            if self.tokens[end : end + 1] and self.tokens[end] in DETERMINERS | POSSESSIVES | SUBJECT_PRONOUNS:
+            if self.at(end) in DETERMINERS | POSSESSIVES | SUBJECT_PRONOUNS:
                 return False  # "after the war the king ..."
         if term in ("so", "as") and (is_adverb(self._at(1)) or self._at(1) in ("that", "soon", "long", "well")):
             return self._at(1) == "that"
@@ -345,15 +341,13 @@ class Parser(PhraseReader):
             self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
         elif self.top.verb and not self.forced_verb:
             if "past" in forms:
-                self._nest("ing", subject=self.last or self.top.subject)
-                self.top.is_passive = True
+                self._nest("ing", subject=self.last or self.top.subject, is_passive=True)
             elif self.top.verb in LETTING and "base" in forms:
                 self._nest("to", subject=self.last)
             else:
                 self._nest("ing", subject=self.top.subject)
         elif self._at(-1) == "," and self._at(1) == "by" and "past" in forms and self._follows_subject():
-            self._nest("ing", subject=self.top.subject)  # "the mill, owned by the family, ..."
-            self.top.is_passive = True
+            self._nest("ing", subject=self.top.subject, is_passive=True)  # "the mill, owned by the family, ..."
         elif self.top.subject is None and not self.top.auxiliaries and ("base" in forms or not forms):
             self.top.is_order = True
         self._set_verb(term, self.place)
@@ -381,8 +375,8 @@ class Parser(PhraseReader):
         self.clauses.append(self.top)
         self.last, self.joins = None, False
 
-    def _nest(self, link: str, subject: Phrase | None = None) -> None:
-        self.top = Clause(link=link, outer=self.top, start=self.place, subject=subject)
+    def _nest(self, link: str, subject: Phrase | None = None, *, is_passive: bool = False) -> None:
+        self.top = Clause(link=link, outer=self.top, start=self.place, subject=subject, is_passive=is_passive)
         self.clauses.append(self.top)
         self.preposition, self.joins = "", False
 
@@ -431,16 +425,10 @@ class Parser(PhraseReader):
         self.clauses.append(self.top)
 
     def _modify(self, phrase: Phrase) -> None:
-        top = self.top
-        if self.preposition == "of" and self.last is not None and self.last.end == self.preposition_place - 1:
-            held = owned(self.last, phrase)
-            self._replace(self.last, held)
-            if top.subject is held or held in top.objects or any(held is item for _, item in top.modifiers):
-                phrase = held
-                self.last = held
-                return
-        if not self._share_gap(phrase):
-            top.modifiers += ((self.preposition, phrase),)
+        last = self.last
+        holds = self.preposition == "of" and last is not None and last.end == self.preposition_place - 1
+        if not (last and holds and self._replace_last(owned(last, phrase))) and not self._share_gap(phrase):
+            self.top.modifiers += ((self.preposition, phrase),)
 
     def _share_gap(self, phrase: Phrase) -> bool:
         """Open a clause that leaves out the verb: "bread is sold in the morning and cake in the afternoon"."""
@@ -473,21 +461,18 @@ class Parser(PhraseReader):
 
     def extend(self, phrase: Phrase) -> bool:
         """Add a member to the enumeration of the last phrase."""
-        if self.last is None:
-            return False
-        joined = replace(self.last, others=(*self.last.others, phrase))
-        if not self._replace(self.last, joined):
-            return False
-        self.last = joined
-        return True
+        return self.last is not None and self._replace_last(replace(self.last, others=(*self.last.others, phrase)))
 
-    def _replace(self, old: Phrase, new: Phrase) -> bool:
-        top = self.top
-        is_part = any(item is old for item in top.phrases)
+    def _replace_last(self, new: Phrase) -> bool:
+        """Put a phrase in the place of the last one, if that belongs to the clause being built."""
+        top, old = self.top, self.last
+        if not any(item is old for item in top.phrases):
+            return False
         top.subject = new if top.subject is old else top.subject
         top.objects = tuple(new if item is old else item for item in top.objects)
         top.modifiers = tuple((word, new if item is old else item) for word, item in top.modifiers)
-        return is_part
+        self.last = new
+        return True
 
     def _prepose(self, term: str) -> None:
         if self._at(1) in ("i", "he", "she", "we", "they"):
@@ -683,9 +668,6 @@ class Parser(PhraseReader):
         """Return whether "that" begins an object clause after a person: "told the constable that ..."."""
         return self.top.verb in TELLING and len(self.top.objects) == 1 and not self.top.modifiers
 
-    def _noun(self, term: str) -> bool:
-        return bool(term) and is_nominal(term) and not verb_forms(term)
-
     def _enumerates(self) -> bool:
         """Return whether a comma separates members of an enumeration: a phrase and "and" or a comma follow."""
         place, seen = self.place + 1, 0
@@ -699,9 +681,9 @@ class Parser(PhraseReader):
             place += 1
         return False
 
-    def _apposes(self) -> bool:
+    def _apposes(self, last: Phrase) -> bool:
         """Return whether a comma begins an apposition to the phrase before it: "his boat, the Argo, was ..."."""
-        if self.last is None or self.last.end != self.place - 1 or not self.opens(self.place + 1):
+        if last.end != self.place - 1 or not self.opens(self.place + 1):
             return False
         if self._at(1) in PRONOUNS and not is_nominal(self._at(2) or ","):
             return False

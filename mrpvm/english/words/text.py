@@ -80,13 +80,9 @@ def _strip_edges(word: str) -> str:
     return word[start:end]
 
 
-def words(text: str) -> list[str]:
-    """Return the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
-    return list(_words(text))
-
-
 @partial(TextCache, measured_one_in=16)  # a turn needs the words of its message, evidence and plugins many times
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Return the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
     stripped = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
     return tuple(word for word in stripped if word)

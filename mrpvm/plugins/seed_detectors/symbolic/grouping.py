@@ -49,7 +49,7 @@ def _opens_as_reference(sentence: str) -> bool:
     """Return whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
     tokens = words(sentence)
     if tokens and (
-        tokens[0] in _OPENING_PRONOUNS | lexicon.CONNECTIVES | _CONCLUSIONS or tokens[:3] == ["as", "a", "result"]
+        tokens[0] in _OPENING_PRONOUNS | lexicon.CONNECTIVES | _CONCLUSIONS or tokens[:3] == ("as", "a", "result")
     ):
         return True
     pronoun = next((word for word in tokens if word in _PERSONAL_PRONOUNS), None)

@@ -280,7 +280,7 @@ class Segmenter:
         )
 
     def _antecedent(self, text: str) -> str | None:
-        if not any(word in REFERRING_PRONOUNS for word in words(text)):
+        if REFERRING_PRONOUNS.isdisjoint(words(text)):
             return None
         if self.result.requests:
             return self.result.requests[-1].text
@@ -329,9 +329,7 @@ def _only_asks_for_form(sentence: str) -> bool:
 
 def _refers_back(text: str, before: str) -> bool:
     """Return whether a request refers back by a pronoun and names nothing new: it belongs to the previous one."""
-    if not any(word in REFERRING_PRONOUNS for word in words(text)):
-        return False
-    return set(unique_terms(text)) <= set(unique_terms(before))
+    return not REFERRING_PRONOUNS.isdisjoint(words(text)) and set(unique_terms(text)) <= set(unique_terms(before))
 
 
 def segment(message: str) -> Segmentation:
