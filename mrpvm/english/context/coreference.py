@@ -357,5 +357,4 @@ _OF_ONE = frozenset(("is", "was", "has", "does"))
 
 
 def senses_of(named: Iterable[Sequence[Mention]]) -> frozenset[str]:
-    """Return the senses of the mentions."""
     return frozenset().union(*(mention.phrase.senses for level in named for mention in level))

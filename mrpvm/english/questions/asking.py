@@ -34,6 +34,7 @@ from mrpvm.text_cache import TextCache
 
 _SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
+_WANTED_BY = {"who": "person", "whom": "person", "whose": "owner", "where": "place", "when": "time", "why": "reason"}
 _MEASURES = by_form("asked_by_how")
 _NOUNS = by_form("asked_by_noun")
 _ATTRIBUTES = by_form("asked_attributes")
@@ -50,10 +51,11 @@ class Query:
     """What a question asks: a clause with a gap.
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
-    another measure or an attribute. `gap` is its role: "subject", "object" or "modifier". `noun` is the noun that is
-    counted or chosen from, `preposition` governs the gap. `conditions` are the clauses beside the main clause,
-    `manners` the adverbs of manner and degree that the answer must have too, `bare` the adverbs of place and company.
-    `limit` is the preposition of a question such as "by when". `words` are the words of the question by their senses.
+    another measure or an attribute. `gap` is its role: "subject", "predicate", or "object" for any other. `noun` is the
+    noun that is counted or chosen from, `preposition` governs the gap. `conditions` are the clauses beside the main
+    clause, `manners` the adverbs of manner and degree that the answer must have too, `bare` the adverbs of place and
+    company. `limit` is the preposition of a question such as "by when". `words` are the words of the question by their
+    senses.
     """
 
     wants: str
@@ -163,16 +165,12 @@ class _Asker(Parser):
     def _take_question_word(self, first: str) -> bool:
         """Read the question word and its noun."""
         self.place += 1
-        if first in ("who", "whom"):
-            self.wants = "person"
-        elif first in ("where", "when", "why"):
-            self.wants = {"where": "place", "when": "time", "why": "reason"}[first]
-        elif first == "how":
+        if first == "how":
             return self._open_how()
-        elif first == "whose":
-            self.wants = "owner"
+        self.wants = _WANTED_BY.get(first, "thing")
+        if first == "whose":
             self._take_noun()
-        else:
+        elif self.wants == "thing":
             self._open_what(first)
         return True
 
@@ -200,7 +198,6 @@ class _Asker(Parser):
         return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
 
     def _open_what(self, first: str) -> None:
-        self.wants = "thing"
         if is_auxiliary(self._at()) or self.is_verb(self.place):
             return
         forms = verb_forms(self._at())
@@ -217,7 +214,7 @@ class _Asker(Parser):
                 self.noun = None
 
     def _take_noun(self) -> None:
-        def is_verb(place: int, start: int, kept: list[int]) -> bool:
+        def is_verb(place: int, kept: list[int]) -> bool:
             forms = verb_forms(self.tokens[place])
             if kept and not self.surfaces[place].islower():
                 return self.surfaces[place - 1].islower()  # "how many cats Ida has"
@@ -247,16 +244,10 @@ class _Asker(Parser):
             self._set_verb(word, self.place)
             self.run(self.place + 1)
             return "subject"
-        return self._in_plain_order()
-
-    def _in_plain_order(self) -> str | None:
-        """Read a clause in the word order of a statement: "where Ida works", "whether the shop is open"."""
-        if not self.opens(self.place):
+        if not self.opens(self.place):  # else the word order of a statement: "where Ida works"
             return None
         self.run(self.place)
-        if self.wants == "verdict":
-            return "predicate"
-        return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
+        return "object"
 
     def _behind_auxiliary(self, word: str, *, may_be_subject: bool) -> str | None:
         plain, negated = CONTRACTED.get(word, (word, False))
@@ -302,7 +293,7 @@ class _Asker(Parser):
         """Read the phrase after the auxiliary with its complements."""
         candidates: set[int] = set()
 
-        def is_verb(place: int, start: int, kept: list[int]) -> bool:
+        def is_verb(place: int, kept: list[int]) -> bool:
             if not kept or not self.surfaces[place].islower():
                 return False
             if self._is_predicate(place, wanted, kept[-1]):
@@ -351,7 +342,7 @@ class _Asker(Parser):
                 self.clause.is_passive = "past" in verb_forms(self._at())
                 self._set_verb(self._at(), self.place)
                 self.run(self.place + 1)
-                return "object" if self.wants in ("thing", "person", "chosen", "kind") else "modifier"
+                return "object"
         self.run(self.place)
         if self.noun is not None and self.clause.subject and self.tokens[-1] in PREPOSITIONS:
             return "object"
@@ -376,7 +367,7 @@ class _Asker(Parser):
             else:
                 self._set_verb("be", self.place)
                 self.run(self.place)
-                return "modifier" if self.wants not in ("thing", "person") else "object"
+                return "object"
         if not self._at() or not (verb_forms(self._at()) or self._at() in ("do", "have")):
             if not self._last_is_verb(start):
                 return None
@@ -384,7 +375,7 @@ class _Asker(Parser):
             self._set_verb(self._at(), self.place)
             self.place += 1
         self.run(self.place)
-        return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
+        return "object"
 
     def _last_is_verb(self, start: int) -> bool:
         """Read the last word of the subject, or the word after a pronoun, as the verb, although no list has it."""
@@ -396,7 +387,7 @@ class _Asker(Parser):
         if subject is None or subject.end <= start or subject.end != self.place - 1:
             return False
         self._set_verb(self.tokens[subject.end], subject.end)
-        self.clause.subject = self.phrase_at(start, lambda place, begin, kept: False, stop=subject.end)
+        self.clause.subject = self.phrase_at(start, lambda place, kept: False, stop=subject.end)
         return True
 
     def _take_stranded(self) -> None:

@@ -649,7 +649,7 @@ def is_cause(pair: Pair) -> bool:
     if clause.link in _CAUSAL | {"if", "unless"} or clause.is_negated != question.is_negated:
         return False
     is_state = question.verb == BE and not question.is_passive
-    says_same = _says_state(pair) and pair.same_modifiers() if is_state else pair.says_same()
+    says_same = _says_state(pair) and pair.same_modifiers() if is_state else not pair.differs()
     return says_same and _has_reason(pair)
 
 

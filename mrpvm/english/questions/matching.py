@@ -59,7 +59,6 @@ class Pair:
 
     @property
     def parsed(self) -> Sentence:
-        """Return the sentence of the statement."""
         return self.premise.parsed
 
     def of(self, question: Clause, clause: Clause) -> "Pair":
@@ -189,12 +188,8 @@ class Pair:
 
     # Roles
 
-    def says_same(self) -> bool:
-        """Return whether the clause has the action of the question under the circumstances that it names."""
-        return not self.differs()
-
     def differs(self) -> str:
-        """Return the first role in which the clause differs from the question."""
+        """Return the first role in which the clause differs from the question, empty if it says the same."""
         same = (self.same_verb, self.same_agent, self.same_patients, self.same_modifiers)
         return next((role for role, is_same in zip(ROLES, same, strict=True) if not is_same()), "")
 

@@ -238,7 +238,7 @@ class Parser(PhraseReader):
             return self._at(1) == "that"
         return self._at(1) != "of" and self._clause_follows(self.place + 1)
 
-    def _is_finite_form(self, place: int, start: int, kept: list[int]) -> bool:
+    def _is_finite_form(self, place: int, kept: list[int]) -> bool:
         return bool(kept) and bool(verb_forms(self.tokens[place]) & {"s", "past"})
 
     def _open(self, term: str) -> None:
@@ -496,7 +496,7 @@ class Parser(PhraseReader):
     def _at(self, offset: int = 0) -> str:
         return self.at(self.place + offset)
 
-    def is_verb(self, place: int, start: int = -1, kept: Sequence[int] = ()) -> bool:
+    def is_verb(self, place: int, kept: Sequence[int] = ()) -> bool:
         """Return whether the word at a place is a verb of the clause being built."""
         if place >= len(self.tokens):
             return False

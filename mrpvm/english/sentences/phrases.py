@@ -7,8 +7,8 @@ from mrpvm.english.words import tagging
 from mrpvm.english.words.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, listed, word_class
 from mrpvm.english.words.reading import sense
 
-type Judge = Callable[[int, int, list[int]], bool]
-"""Returns whether the word at a place is a verb, given the phrase's first place and its words so far."""
+type Judge = Callable[[int, list[int]], bool]
+"""Returns whether the word at a place is a verb, given the phrase's words so far by their places."""
 _NOTHING = frozenset(("nobody", "nothing", "none", "no-one"))
 
 
@@ -69,7 +69,7 @@ class PhraseReader:
             if (
                 not (tagging.is_nominal(term) or is_head or tells_which)
                 or (kept and self._begins_anew(place, kept[-1]))
-                or is_verb(place, start, kept)
+                or is_verb(place, kept)
             ):
                 break
             kept.append(place)

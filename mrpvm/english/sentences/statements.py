@@ -65,7 +65,6 @@ class Statement(_Said):
 
     @property
     def unit_id(self) -> str:
-        """Return the id of its unit."""
         return self.entry.unit.id
 
     @property

@@ -111,7 +111,6 @@ class Sentence:
         return frozenset(word.sense for word in self.words)
 
     def tokens_of(self, phrase: Phrase) -> tuple[str, ...]:
-        """Return the tokens of a phrase."""
         return self.tokens[phrase.start : phrase.end + 1]
 
     def text_of(self, phrase: Phrase) -> str:

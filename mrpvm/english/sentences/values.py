@@ -40,7 +40,6 @@ _TIME_ADVERBS = _PERIODICAL | lexicon.word_class("today tomorrow yesterday tonig
 
 
 def has_number(tokens: Iterable[str]) -> bool:
-    """Return whether one of the tokens is a number."""
     return any(is_number(token) for token in tokens)
 
 

@@ -59,7 +59,6 @@ class Voiced:
 
     @property
     def is_correction(self) -> bool:
-        """Return whether it corrects something."""
         return self.is_marked or bool(self.denied)
 
 

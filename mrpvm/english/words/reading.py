@@ -83,7 +83,7 @@ def surfaces_of(text: str) -> tuple[str, ...]:
 
 
 def denies(text: str) -> bool:
-    """Return whether a word is a negation."""
+    """Return whether a text has a negation."""
     return any(token in lexicon.NEGATIONS or token.endswith("n't") for token in map(str.lower, surfaces_of(text)))
 
 

@@ -42,7 +42,6 @@ def is_auxiliary(token: str) -> bool:
 
 
 def is_money_sign(token: str) -> bool:
-    """Return whether a token is a currency sign."""
     return len(token) == 1 and category(token) == "Sc"
 
 
@@ -88,7 +87,6 @@ def is_nominal(token: str) -> bool:
 
 
 def is_number(token: str) -> bool:
-    """Return whether a word is a number."""
     if token[:1].isdigit() or token in lexicon.NUMBER_WORDS:
         return True
     return "-" in token and all(part in lexicon.NUMBER_WORDS for part in token.split("-"))

@@ -52,7 +52,6 @@ class Composed:
 
     @property
     def statements(self) -> list[Statement]:
-        """Return the statements of all groups."""
         return [item for items in self.groups.values() for item in items]
 
 
