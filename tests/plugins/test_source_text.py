@@ -112,6 +112,10 @@ def test_lines_that_are_no_prose_stay_apart(text: str) -> None:
         ("| Part | Price |\n|---|---|\n| Hose | 3 | 4 |", ["| Part | Price |", "| Hose | 3 | 4 |"]),
         ("| Part | |\n|---|---|\n| Hose | 3 m |", ["Hose: 3 m"]),
         ("| Property | Value |\n|---|---|\n| Width | 3 m |\n| Age | 2 years |", ["Width: 3 m", "Age: 2 years"]),
+        (
+            "| Part | Price | Size |\n|---|---|---|\n| Hose | 3 | 4 |\n| | Sum | 3 |\n| | | |\n| Nut | 1 | 2 |",
+            ["Hose:\n- Price: 3.\n- Size: 4.", "Sum | 3", "Nut:\n- Price: 1.\n- Size: 2."],
+        ),
         ("| Part | | A |\n|---|---|---|\n| Hose | 3 | 4 |", ["| Part | | A |", "| Hose | 3 | 4 |"]),
     ],
 )

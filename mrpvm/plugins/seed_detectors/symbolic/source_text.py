@@ -97,7 +97,10 @@ class _SourceSegmenter(Segmenter):
         super()._flush_prose()
 
     def _state_row(self, row: Row) -> None:
-        if row.value is not None:
+        if not row.name and row.cells:
+            self._add_statement(" | ".join(cell for _, cell in row.cells))  # it does not say what it is about
+            self.block += 1
+        elif row.value is not None:
             self._add_statement(f"{row.name}: {row.value}")
             self.block += 1
         elif row.cells:

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"^[*_`]+|[*_`]+$")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: its first cell, and its other cells with the heads of their columns."""
+    """A row of a table: its first cell, which may be empty, and its other cells with the heads of their columns."""
 
     name: str
     cells: tuple[tuple[str, str], ...]
@@ -40,13 +40,9 @@ def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
 
 
 def table_rows(table: Sequence[str]) -> list[Row] | None:
-    """Return the rows of a table, None if one does not fit its head or begins with an empty cell."""
+    """Return the rows of a table, None if one does not fit its head."""
     head, *rows = [_cells(line) for line in (table[0], *table[2:])]
-    if (
-        len(head) < 2
-        or (len(head) > 2 and not all(head[1:]))
-        or any(len(row) != len(head) or not row[0] for row in rows)
-    ):
+    if len(head) < 2 or (len(head) > 2 and not all(head[1:])) or any(len(row) != len(head) for row in rows):
         return None
     return [Row(row[0], tuple((label, cell) for label, cell in zip(head[1:], row[1:], strict=True) if cell))
             for row in rows]  # fmt: skip
