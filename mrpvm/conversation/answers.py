@@ -12,7 +12,15 @@ from typing import Any
 
 from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.messages.small_talk import NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
-from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, UsedSource
+from mrpvm.trace.response import (
+    ResponseDocument,
+    ResponseGroup,
+    UnitValue,
+    UsedSource,
+    base_units,
+    message_units,
+    session_units,
+)
 from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit, Store
 from mrpvm.wire import from_wire, to_wire
 
@@ -97,15 +105,13 @@ def _group_document(group: AnswerGroup) -> ResponseGroup:
     }
 
 
-def answer_of(document: ResponseDocument | None) -> Answer:
-    """Return the parts of a succeeded turn's answer that memory uses."""
-    return Answer(groups=tuple(_group_of(group) for group in (document["groups"] if document else ())))
+def stored_answer(document: ResponseDocument | None, *, with_evidence: bool) -> Answer:
+    """Return the parts of a succeeded turn's answer that memory uses, or what it cites; scores are left out."""
+    groups = document.get("groups", ()) if document else ()
+    return Answer(groups=tuple(_group_of(group, _stored_evidence(group) if with_evidence else ()) for group in groups))
 
 
-def _group_of(group: ResponseGroup) -> AnswerGroup:
-    def entry(unit: UnitValue, store: Store) -> EvidenceEntry:
-        return EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
-
+def _group_of(group: ResponseGroup, evidence: tuple[EvidenceEntry, ...]) -> AnswerGroup:
     return AnswerGroup(
         intent_ref=group["intentRef"],
         act=group["act"],
@@ -113,11 +119,18 @@ def _group_of(group: ResponseGroup) -> AnswerGroup:
         status=group["status"],
         answer_markdown=group["answerMarkdown"],
         cited_unit_ids=tuple(group["citedUnitIds"]),
-        evidence=(
-            *(entry(unit, "current-turn") for unit in group["currentTurnContext"]),
-            *(entry(source["unit"], "session") for source in group["sessionSources"]),
-            *(entry(source["unit"], "kb") for source in group["kbSources"]),
-        ),
+        evidence=evidence,
+    )
+
+
+def _stored_evidence(group: ResponseGroup) -> tuple[EvidenceEntry, ...]:
+    stores: tuple[tuple[Store, Iterable[UnitValue]], ...] = (
+        ("current-turn", message_units(group)), ("session", session_units(group)), ("kb", base_units(group))
+    )  # fmt: skip
+    return tuple(
+        EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
+        for store, units in stores
+        for unit in units
     )
 
 

@@ -1,6 +1,6 @@
 """What a turn stores of its answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from mrpvm.values import Basis, KuType, Role
@@ -64,6 +64,21 @@ class ResponseDocument(TypedDict):
     groups: list[ResponseGroup]
 
 
+def message_units(group: ResponseGroup) -> Sequence[UnitValue]:
+    """Return the units that the turn's own message stated."""
+    return group.get("currentTurnContext", ())
+
+
+def session_units(group: ResponseGroup) -> list[UnitValue]:
+    """Return the units of the session."""
+    return [source["unit"] for source in group.get("sessionSources", ())]
+
+
+def base_units(group: ResponseGroup) -> list[UnitValue]:
+    """Return the units of drafts and bases."""
+    return [source["unit"] for source in group.get("kbSources", ())]
+
+
 def sources_of(group: ResponseGroup) -> list[UsedSource]:
     """Return the units of the session and its bases; an imported turn's group names neither."""
     return [*group.get("sessionSources", ()), *group.get("kbSources", ())]
@@ -71,4 +86,35 @@ def sources_of(group: ResponseGroup) -> list[UsedSource]:
 
 def looked_at_units(group: ResponseGroup) -> list[UnitValue]:
     """Return all units that an answer looked at, those of its own message first."""
-    return [*group.get("currentTurnContext", ()), *(source["unit"] for source in sources_of(group))]
+    return [*message_units(group), *session_units(group), *base_units(group)]
+
+
+def statements_in(groups: Iterable[ResponseGroup]) -> dict[str, UnitValue]:
+    """Return the units that answers looked at by their ids, without those that only stand for their parts."""
+    units = (unit for group in groups for unit in looked_at_units(group))
+    return {unit["id"]: unit for unit in units if not has_parts(unit)}
+
+
+def cited_ids(group: ResponseGroup) -> Sequence[str]:
+    """Return the ids of the units that the answer cites, in the order of its marks."""
+    return group.get("citedUnitIds", ())
+
+
+def has_parts(unit: UnitValue) -> bool:
+    """Return whether the unit says as a whole what others say."""
+    return bool(unit.get("childUnitIds"))
+
+
+def said_text(unit: UnitValue) -> str:
+    """Return what the unit says: its claim, else its text."""
+    return unit.get("claim") or unit.get("textBody") or ""
+
+
+def source_id(unit: UnitValue) -> str:
+    """Return the id of the unit's source, empty where it has none."""
+    return unit.get("sourceId") or ""
+
+
+def source_name(unit: UnitValue) -> str:
+    """Return the name of the unit's source, empty where it has none."""
+    return unit.get("sourceName") or ""

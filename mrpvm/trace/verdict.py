@@ -16,7 +16,19 @@ from mrpvm.english.words.text import stem
 from mrpvm.errors import MODEL_FAILURE_CODES, ErrorRecord, MRPError
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, said
 from mrpvm.trace.exhaustion import Exhaustion, FailedAttempt
-from mrpvm.trace.response import ResponseGroup, UnitValue, looked_at_units, sources_of
+from mrpvm.trace.response import (
+    ResponseGroup,
+    UnitValue,
+    base_units,
+    cited_ids,
+    has_parts,
+    message_units,
+    said_text,
+    session_units,
+    source_id,
+    source_name,
+    statements_in,
+)
 from mrpvm.values import Selection
 from mrpvm.wire import from_wire
 
@@ -243,9 +255,7 @@ def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
     yield from _model_failures(turn.events)
-    units_by_id = {
-        unit["id"]: unit for group in turn.groups for unit in looked_at_units(group) if not unit.get("childUnitIds")
-    }
+    units_by_id = statements_in(turn.groups)
     if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
         yield VerdictReason(text=f"{knows} that shares a word with the question", aspect="context")
@@ -282,11 +292,11 @@ def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     for group in groups:
         if group["status"] != "no-context" or group.get("basis") == "quoted":
             continue
-        sourced = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+        sourced = [(unit, source) for unit, source in _sourced(group) if unit["id"] in cited_ids(group)]
         for (one, its_source), (another, other_source) in combinations(sourced, 2):
             if its_source != other_source:
-                value = other_value(_said(another), _said(one)) or f"“{_cut(_said(one))}”"
-                other = other_value(_said(one), _said(another)) or f"“{_cut(_said(another))}”"
+                value = other_value(said_text(another), said_text(one)) or f"“{_cut(said_text(one))}”"
+                other = other_value(said_text(one), said_text(another)) or f"“{_cut(said_text(another))}”"
                 yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
                 yield VerdictReason(text=f"{other_source} says {other}", unit_id=another["id"])
                 return
@@ -299,7 +309,7 @@ def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
         others = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
         text = f"{len(solved)} of {len(turn.groups)} questions, not {open_ones[0]}{others}"
         yield VerdictReason(text=text, aspect="context")
-    cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+    cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in cited_ids(group)]
     model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
     if model:
         yield VerdictReason(text=f"by the model {model}", aspect="context")
@@ -314,9 +324,7 @@ def _ungrounded(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return that a model answered from its own knowledge, and how many statements it could have used."""
     without = [group for group in groups if not group.get("grounded", True)]
     if without:
-        count = len(
-            {unit["id"] for group in without for unit in looked_at_units(group) if not unit.get("childUnitIds")}
-        )
+        count = len(statements_in(without))
         few = {0: "no statement was found", 1: "the one statement that was found is not cited"}
         text = few.get(count, f"none of the {count} statements that were found is cited")
         yield VerdictReason(text=f"not from your sources: {text}", aspect="context")
@@ -340,14 +348,14 @@ def contradictions(groups: Sequence[ResponseGroup]) -> Mapping[str, str]:
 def _contradicted(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
     """Return what another source says in the place of what was cited, the best of each source."""
     for group in groups:
-        cited = [(unit, source) for unit, source in _sourced(group) if unit["id"] in _cited(group)]
+        cited = [(unit, source) for unit, source in _sourced(group) if unit["id"] in cited_ids(group)]
         sources = {source for _, source in cited}
         if sources == {_MESSAGE}:
             continue
         for unit, source in _sourced(group):
-            if source in sources or unit.get("childUnitIds"):
+            if source in sources or has_parts(unit):
                 continue
-            values = (other_value(_said(each), _said(unit)) for each, _ in cited)
+            values = (other_value(said_text(each), said_text(unit)) for each, _ in cited)
             value = next(filter(None, values), "")
             if value:
                 sources.add(source)
@@ -388,20 +396,12 @@ def _reasons(groups: Sequence[ResponseGroup]) -> list[str]:
 
 def _sourced(group: ResponseGroup) -> list[tuple[UnitValue, str]]:
     """Return the units that a group was answered from, each with the words for its source."""
-    current = [(unit, _MESSAGE) for unit in group.get("currentTurnContext", ())]
-    return current + [(source["unit"], _source(source["unit"])) for source in sources_of(group)]
+    current = [(unit, _MESSAGE) for unit in message_units(group)]
+    return current + [(unit, _source(unit)) for unit in (*session_units(group), *base_units(group))]
 
 
 def _source(unit: UnitValue) -> str:
-    return _CONVERSATION if unit.get("sourceId") == "session" else unit.get("sourceName") or unit.get("sourceId") or ""
-
-
-def _said(unit: UnitValue) -> str:
-    return unit.get("claim") or unit.get("textBody") or ""
-
-
-def _cited(group: ResponseGroup) -> Sequence[str]:
-    return group.get("citedUnitIds", ())
+    return _CONVERSATION if source_id(unit) == "session" else source_name(unit) or source_id(unit)
 
 
 def _words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from mrpvm.conversation.answers import answer_of
+from mrpvm.conversation.answers import stored_answer
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.conversation.rewriting import term_of
@@ -286,7 +286,7 @@ def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
             memory,
             turn_index=earlier.turn_index,
             subject=term_of(message_of(earlier, TurnView.of_record(earlier.view or ()))),
-            answer=answer_of(earlier.response_document),
+            answer=stored_answer(earlier.response_document, with_evidence=True),
             now=earlier.finished_at or earlier.created_at,
         )
     return memory or Memory(created_at=turn.created_at, last_accessed_at=turn.created_at)

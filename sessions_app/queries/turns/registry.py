@@ -11,13 +11,12 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
-from mrpvm.conversation.answers import cited_units
+from mrpvm.conversation.answers import cited_units, stored_answer
 from mrpvm.errors import NotFound
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, Record, event_of
 from mrpvm.trace.graph import Graph, fold_graph
-from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, sources_of
-from mrpvm.values import Answer, AnswerGroup
+from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, has_parts, sources_of
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.named_sql import select_turn
@@ -344,22 +343,7 @@ def answers_of(turns: Sequence[ExplainabilityTurn]) -> dict[int, str]:
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
     """Return the units that the turn's answer cites, in the order of its source marks."""
-    groups = (turn.response_document or {}).get("groups", ())
-    return cited_units(
-        Answer(
-            groups=tuple(
-                AnswerGroup(
-                    intent_ref=group["intentRef"],
-                    act=group["act"],
-                    intent=group["intent"],
-                    status=group["status"],
-                    answer_markdown=group["answerMarkdown"],
-                    cited_unit_ids=tuple(group["citedUnitIds"]),
-                )
-                for group in groups
-            )
-        )
-    )
+    return cited_units(stored_answer(turn.response_document, with_evidence=False))
 
 
 def deciding_reasons(document: ResponseDocument | None) -> list[str]:
@@ -384,4 +368,4 @@ def unanswered_evidence(document: ResponseDocument | None) -> list[UnitValue]:
 def _evidence(groups: Sequence[ResponseGroup]) -> list[UnitValue]:
     sources = sorted((source for group in groups for source in sources_of(group)), key=lambda source: -source["score"])
     units = {source["unitId"]: source["unit"] for source in sources}
-    return [unit for unit in units.values() if not unit.get("childUnitIds")]
+    return [unit for unit in units.values() if not has_parts(unit)]

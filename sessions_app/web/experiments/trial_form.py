@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
-from mrpvm.trace.response import ResponseDocument
+from mrpvm.trace.response import ResponseDocument, said_text, source_id, source_name
 from mrpvm.values import Selection
 from sessions_app.experiments.trials.changes import Changes
 from sessions_app.queries.turns.registry import document_evidence
@@ -58,14 +58,14 @@ class Offered:
 def offered(document: ResponseDocument | None, changes: Changes) -> Offered:
     """Return the best `UNITS_OFFERED` statements in a turn's response document, and their sources."""
     units = document_evidence(document)[:UNITS_OFFERED]
-    sources = {unit["sourceId"]: unit.get("sourceName") or STORES["session"] for unit in units}
+    sources = {source_id(unit): source_name(unit) or STORES["session"] for unit in units}
     shown = {unit["id"] for unit in units}
     return Offered(
         units=tuple(
             OfferedUnit(
                 unit_id=unit["id"],
-                text=unit.get("claim") or unit.get("textBody") or unit["id"],
-                source=sources[unit["sourceId"]],
+                text=said_text(unit) or unit["id"],
+                source=sources[source_id(unit)],
                 is_left_out=unit["id"] in changes.without_units,
                 is_alone=unit["id"] in changes.only_units,
             )

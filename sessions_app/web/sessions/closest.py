@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from mrpvm.trace.response import ResponseDocument
+from mrpvm.trace.response import ResponseDocument, source_name
 from sessions_app.queries.turns.registry import unanswered_evidence
 from sessions_app.web.shell.words import STORES
 
@@ -28,7 +28,7 @@ def closest(session_id: str, document: ResponseDocument | None) -> list[ClosestS
         ClosestStatement(
             text=unit["claim"] or "",
             url=f"{unit_url}?{urlencode({'id': unit['id']})}",
-            source=unit.get("sourceName") or STORES["session"],
+            source=source_name(unit) or STORES["session"],
         )
         for unit in unanswered_evidence(document)[:CLOSEST_SHOWN]
     ]
