@@ -321,7 +321,7 @@ def test_what_was_told_last_is_forgotten(order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["Draw a cat", "Boil this tale of the cat down to a few words please."])
-def test_an_order_is_answered_with_what_can_be_done_and_no_passage(order: str) -> None:
+def test_an_order_gets_what_can_be_done_and_no_passage(order: str) -> None:
     with EvaluatedSession() as session:
         session.say("The cat is black and sleeps on the sofa.")
         assert session.say(order).answer_text == UNDONE_TEXT
