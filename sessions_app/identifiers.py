@@ -26,7 +26,6 @@ def new_request_id() -> str:
 
 
 def new_experiment_id() -> str:
-    """Return the id of an experiment."""
     return new_id("exp")
 
 
@@ -41,7 +40,6 @@ def new_filter_id() -> str:
 
 
 def new_alert_id() -> str:
-    """Return the id of an alert."""
     return new_id("alert")
 
 
@@ -51,10 +49,8 @@ def new_crossing_id() -> str:
 
 
 def new_suite_id() -> str:
-    """Return the id of a suite of tests."""
     return new_id("suite")
 
 
 def new_test_id() -> str:
-    """Return the id of a test."""
     return new_id("test")

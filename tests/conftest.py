@@ -197,7 +197,7 @@ def nothing_remembered() -> None:
     if view := sys.modules.get("sessions_app.turns.view"):
         view.stored_conditions.forget()
     if chains := sys.modules.get("sessions_app.layers.retrieval.chains"):
-        chains._remembered = chains._Remembered()
+        chains._remembered = chains._HiddenCache()
 
 
 @pytest.fixture(autouse=True)

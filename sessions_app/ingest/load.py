@@ -106,7 +106,7 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     on_stage = _page_progress(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view anyway.
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
-    work = _Work(upload, source_id, session.project, session, on_stage, id_root)
+    work = _Ingest(upload, source_id, session.project, session, on_stage, id_root)
     ingested = work.ingested()
     material = Material(
         units=ingested.units,
@@ -165,7 +165,7 @@ def stated_units(session: Session, text: str, name: str, detector: str | None = 
         InvalidInput: nothing in it says anything.
     """
     upload = Upload(data=text.encode(), name=name, declared_type="text/plain", seed_detector=detector)
-    ingested = _Work(upload, new_context_id(), session.project, session).ingested()
+    ingested = _Ingest(upload, new_context_id(), session.project, session).ingested()
     if not ingested.units:
         reasons = "; ".join(rejection.message for rejection in ingested.rejections)
         raise InvalidInput(f"No statement was found in the {name}. {reasons}".strip())
@@ -189,7 +189,7 @@ def load_source(base: KnowledgeBase, upload: Upload, on_stage: OnStage = unrepor
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, base.project, on_stage=on_stage)
+    work = _Ingest(upload, source_id, base.project, on_stage=on_stage)
     ingested = work.ingested()
     head = head_of(base)  # the base may have changed while the file was read
     new = _new_source(upload, source_id, ingested)
@@ -235,7 +235,7 @@ def stage_file(session: Session, upload: Upload, on_stage: OnStage = unreported,
     """
     session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or free_source_id(session.draft, upload.name)
-    work = _Work(upload, source_id, session.project, session, on_stage)
+    work = _Ingest(upload, source_id, session.project, session, on_stage)
     ingested = work.ingested()
     new = _new_source(upload, source_id, ingested)
     session = reread_session(session)
@@ -274,7 +274,7 @@ def _tell_readers(source: KnowledgeSource, ingested: IngestedSource, session: Se
     )
 
 
-class _Work:
+class _Ingest:
     """One ingest: its file, who normalises it, and how long it may still take."""
 
     def __init__(

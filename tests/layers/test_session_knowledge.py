@@ -363,7 +363,7 @@ class TestRemembered:
         assert len(port(upper).search(query("pump"), 99)) == 9
 
     def test_no_more_is_remembered_than_there_is_room_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(chains, "_remembered", chains._Remembered(max_keys=5))
+        monkeypatch.setattr(chains, "_remembered", chains._HiddenCache(max_keys=5))
         base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
         for first in (0, 2, 4, 6):
             base = create_layer(Kind.BASE, base)

@@ -35,7 +35,7 @@ LEAST_FOLLOWING = 0.35
 """A message that is less likely than this to continue the conversation is searched for by its own words alone."""
 
 
-type Author = Literal["rules", "model"]
+type RewrittenBy = Literal["rules", "model"]
 
 
 class TermRecord(TypedDict):
@@ -55,7 +55,7 @@ class RewritingRecord(TypedDict):
     was_rewritten: bool
     skip_reason: str | None
     skip_code: str | None
-    by: Author
+    by: RewrittenBy
     need_probability: float
     terms: list[TermRecord]
     read_as: NotRequired[list[str]]
@@ -73,7 +73,7 @@ class Rewriting:
     original_query: str
     rewritten_query: str
     skip_reason: str | None = None
-    by: Author = "rules"
+    by: RewrittenBy = "rules"
     need_probability: float = 0.0
     terms: tuple[MeantTerm, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)

@@ -94,14 +94,14 @@ def revoke_key(key: ApiKey) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedKey:
     """A valid key, and until when it is cached, by the monotonic clock."""
 
     key: ApiKey
     until: float
 
 
-_known: dict[str, _Known] = {}
+_known: dict[str, _CachedKey] = {}
 """By digest; only valid keys, so that strangers cannot fill it."""
 
 
@@ -126,7 +126,7 @@ def find_key(plain: str) -> ApiKey | None:
         known.pop(found_digest, None)
         return None
     _note_use(key)
-    known[found_digest] = _Known(key, time.monotonic() + settings.MRPVM_KEY_CACHE_SECONDS)
+    known[found_digest] = _CachedKey(key, time.monotonic() + settings.MRPVM_KEY_CACHE_SECONDS)
     return key
 
 

@@ -18,7 +18,7 @@ KEPT_SECONDS = 1.0
 """Anybody may ask, and each check writes a row and asks Redis: requests within this time get the same answer."""
 
 
-class _Kept:
+class _LatestResults:
     """The latest results of the checks; only one thread at a time runs these."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class _Kept:
             return self._results
 
 
-_latest = _Kept()
+_latest = _LatestResults()
 
 
 class Health(ApiView):

@@ -30,7 +30,7 @@ from sessions_app.queries.turns.registry import answer_of, cited_unit_ids, judge
 type FindingKind = Literal[
     "unit", "outranked", "old-revision", "missing-base", "cut", "rewrite", "plugin", "validator", "limit", "setting"
 ]
-type Place = Literal["cited", "selected", "pruned", "offered", "not-found"]
+type Reach = Literal["cited", "selected", "pruned", "offered", "not-found"]
 """How far a statement came in a turn."""
 MOST_BASES, MOST_UNITS = 12, 12
 """How many other bases are tried, and how many units are left out one by one."""
@@ -42,7 +42,7 @@ _TURNS_BACK = 5
 """How many earlier turns are searched for other settings of the session."""
 _QUOTED_CHARS = 120
 _KNOWN_HITS = 20
-_PLACES: tuple[Place, ...] = ("cited", "selected", "pruned", "offered", "not-found")
+_REACHES: tuple[Reach, ...] = ("cited", "selected", "pruned", "offered", "not-found")
 _WIDE_TURNS = 500
 """The exchanges of a window that cuts nothing."""
 _TOO_LONG = ("PLUGIN_TIMEOUT", "ENGINE_TIMEOUT", "ENGINE_BUDGET_EXCEEDED")
@@ -123,12 +123,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownStatement:
     """A statement that the turn could have found and that says what was expected; `rank` is its best one."""
 
     unit_id: str
     text: str
-    place: Place
+    place: Reach
     rank: int | None
 
 
@@ -416,7 +416,7 @@ class CauseSearch:
     def _texts_of(self, unit_ids: Sequence[str]) -> dict[str, str]:
         return {row.unit_id: row.to_value().text for row in units_of(self.recorded.knowledge.chain, unit_ids)}
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[KnownStatement]:
         """Return the statements that say what was expected, those that came furthest first."""
         wanted = self.expected.should_contain
         if not wanted:
@@ -424,10 +424,12 @@ class CauseSearch:
         hits = SessionKnowledge(self.recorded.knowledge).search(dict.fromkeys(unique_terms(wanted), 1.0), _KNOWN_HITS)
         units = {hit.unit.id: hit.unit for hit in hits if not hit.unit.child_unit_ids and says(hit.unit.text, wanted)}
         found = [
-            Known(unit_id=unit.id, text=_short(unit.text), place=self._place(unit.id), rank=self._ranks.get(unit.id))
+            KnownStatement(
+                unit_id=unit.id, text=_short(unit.text), place=self._place(unit.id), rank=self._ranks.get(unit.id)
+            )
             for unit in units.values()
         ]
-        return sorted(found, key=lambda known: (_PLACES.index(known.place), known.rank or 0))
+        return sorted(found, key=lambda known: (_REACHES.index(known.place), known.rank or 0))
 
     @cached_property
     def _judged(self) -> list[UnitEvent]:
@@ -442,9 +444,9 @@ class CauseSearch:
                 ranks[step.unit_id] = min(step.rank, ranks.get(step.unit_id, step.rank))
         return ranks
 
-    def _place(self, unit_id: str) -> Place:
+    def _place(self, unit_id: str) -> Reach:
         steps = {step.step for step in self._judged if step.unit_id == unit_id}
-        return next((place for place in _PLACES if place in steps), "not-found")
+        return next((place for place in _REACHES if place in steps), "not-found")
 
     def _outranked(self) -> Iterator[Finding]:
         known = self.known()

@@ -71,14 +71,14 @@ def kept_turn(turn: ExplainabilityTurn, *, is_wrong: bool = False) -> TestFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class KeptTests:
     """The results of keeping several turns: the tests that were added, and by turn why another could not be kept."""
 
     tests: Sequence[TestCase]
     refused: Sequence[tuple[ExplainabilityTurn, str]]
 
 
-def keep_turns(suite: Suite, turns: Sequence[ExplainabilityTurn], author: Author) -> Kept:
+def keep_turns(suite: Suite, turns: Sequence[ExplainabilityTurn], author: Author) -> KeptTests:
     """Add a test for each turn that can be run again and has none in the suite; see `kept_turn`.
 
     Raises:
@@ -100,7 +100,7 @@ def keep_turns(suite: Suite, turns: Sequence[ExplainabilityTurn], author: Author
         name = _free_name(fields.name, names)
         several.append(replace(fields, name=name))
         names.add(name)
-    return Kept(tests=add_tests(suite, several, author), refused=refused)
+    return KeptTests(tests=add_tests(suite, several, author), refused=refused)
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from mrpvm.trace.replay import Part
-from sessions_app.experiments.diagnosis.search import Finding, FindingKind, Known, Place
+from sessions_app.experiments.diagnosis.search import Finding, FindingKind, KnownStatement, Reach
 from sessions_app.experiments.replays.replay import Divergence, Reason
 
 
@@ -45,11 +45,11 @@ class KnownRecord(TypedDict):
 
     unit_id: str
     text: str
-    place: Annotated[Place, "How far it came in the turn."]
+    place: Annotated[Reach, "How far it came in the turn."]
     rank: Annotated[int | None, "Its best rank; null where it was not ranked."]
 
 
-def known_record(known: Known) -> KnownRecord:
+def known_record(known: KnownStatement) -> KnownRecord:
     """Return a statement that says what was expected as it is stored with the search."""
     return {"unit_id": known.unit_id, "text": known.text, "place": known.place, "rank": known.rank}
 

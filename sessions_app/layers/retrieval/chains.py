@@ -195,7 +195,7 @@ class _SealedChain:
         return 1 + self.hidden.count(self.hidden.by_layer)
 
 
-class _Remembered:
+class _HiddenCache:
     """LRU cache of what sealed layers hide, by the highest of them, with at most `max_keys` keys."""
 
     def __init__(self, max_keys: int = _KEYS_REMEMBERED) -> None:
@@ -230,7 +230,7 @@ class _Remembered:
         self._key_count -= dropped.key_count if dropped else 0
 
 
-_remembered = _Remembered()
+_remembered = _HiddenCache()
 
 
 @lru_cache(maxsize=256)

@@ -31,7 +31,7 @@ _IDS_A_QUERY = 10_000
 _LEVEL_READ_ALONG = 16
 _SMALL_VIEW = 32
 _GIVEN = ("pk", "layer_id", "origin_id", *UNIT_COLUMNS)
-type _Posting = tuple[tuple[int, int, int], bool]
+type _FoundPosting = tuple[tuple[int, int, int], bool]
 """A unit's key, its frequency of a term and its length; and whether it may be an utterance."""
 
 
@@ -154,7 +154,7 @@ class SessionKnowledge:
         """Keys of the units that were given, by unit id."""
         self._keep = keep
         self._found: dict[tuple[object, ...], tuple[ScoredUnit, ...]] = {}
-        self._read_postings: dict[int, Sequence[_Posting]] = {}
+        self._read_postings: dict[int, Sequence[_FoundPosting]] = {}
         self._read_units: dict[int, _StoredUnit] = {}
 
     @classmethod
@@ -328,7 +328,7 @@ class SessionKnowledge:
         hidden = {key: view.hidden.of(layer) for key, layer in layers.items()}
         conversations = {key for key, layer in layers.items() if layer in view.conversations}
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
-        postings_by_term: dict[int, list[_Posting]] = {term: [] for term in terms}
+        postings_by_term: dict[int, list[_FoundPosting]] = {term: [] for term in terms}
         for key, term, unit, frequency, length in look_up(Posting, columns, {"term": terms}, layer_id=layers):
             if unit not in hidden[key]:
                 postings_by_term[term].append(((unit, frequency, length), key in conversations))

@@ -20,7 +20,7 @@ _ADAPTED = (DateTimeField, JSONField, CompressedJSONField, RedactedTextField, Re
 """Fields whose values the driver does not take as they are."""
 _JSON = json.JSONDecoder()
 remembered = lru_cache(maxsize=128)
-type Place = tuple[int, Callable[[Any], Any]]
+type ColumnConversion = tuple[int, Callable[[Any], Any]]
 """A column's place in a row, and what its values go through."""
 
 
@@ -37,7 +37,7 @@ class Columns[Row: Model]:
     model: type[Row]
     names: Sequence[str]
     sql: str
-    converters: Sequence[Place]
+    converters: Sequence[ColumnConversion]
     start: int = 0
 
     @property
@@ -73,7 +73,7 @@ def quoted_column(model: type[Model], name: str) -> str:
     return connection.ops.quote_name(str(model_field(model, name).column))
 
 
-def adapters_of(model: type[Model], columns: Sequence[str]) -> list[Place]:
+def adapters_of(model: type[Model], columns: Sequence[str]) -> list[ColumnConversion]:
     """Return what makes values of fields those that the database's driver takes."""
     fields = [model_field(model, name) for name in columns]
     adapted = ((place, _adapter(field)) for place, field in enumerate(fields) if isinstance(field, _ADAPTED))
@@ -141,7 +141,7 @@ def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
     return convert(value, column, connection)
 
 
-def converted(rows: Sequence[tuple[Any, ...]], converters: Sequence[Place]) -> list[tuple[Any, ...]]:
+def converted(rows: Sequence[tuple[Any, ...]], converters: Sequence[ColumnConversion]) -> list[tuple[Any, ...]]:
     """Return rows with the values at some places changed."""
     if not converters:
         return list(rows)

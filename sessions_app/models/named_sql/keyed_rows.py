@@ -8,8 +8,8 @@ from django.db import connection
 from django.db.models import Model
 
 from sessions_app.models.named_sql.columns import (
+    ColumnConversion,
     Columns,
-    Place,
     converted,
     model_columns,
     model_field,
@@ -88,7 +88,7 @@ def look_up(
 @remembered
 def _from_arrays(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[str, ...], condition: str
-) -> tuple[str, Sequence[Place]]:
+) -> tuple[str, Sequence[ColumnConversion]]:
     """Return PostgreSQL's statement; OFFSET keeps the planner from merging the subquery into the outer query."""
     read = model_columns(model, columns, product())
     arrays = ", ".join(f"%s::{model_field(model, name).db_type(connection)}[]" for name in names)
@@ -112,7 +112,7 @@ def _quoted(text: str) -> str:
 def _from_values(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], holders: tuple[tuple[str, int], ...],
     condition: str, count: int,
-) -> tuple[str, Sequence[Place]]:  # fmt: skip
+) -> tuple[str, Sequence[ColumnConversion]]:  # fmt: skip
     """Return SQLite's statement; CROSS JOIN makes it read the left table first."""
     read = model_columns(model, columns, product())
     row = f"({', '.join(['%s'] * len(names))})"

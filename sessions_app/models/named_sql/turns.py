@@ -9,8 +9,8 @@ from django.db import connection
 
 from mrpvm.conversation.session_memory import MemoryColumns
 from sessions_app.models.named_sql.columns import (
+    ColumnConversion,
     Columns,
-    Place,
     adapters_of,
     converted,
     model_columns,
@@ -104,7 +104,7 @@ def store_committed(turn: ExplainabilityTurn, columns: tuple[str, ...], event_co
 
 
 @remembered
-def _store(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[Place]]:
+def _store(columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence[ColumnConversion]]:
     settings = ", ".join(f"{name} = %s" for name in columns)
     statement = f"""
         UPDATE {_SESSIONS} SET {settings}, event_sequence = event_sequence + %s
@@ -165,7 +165,7 @@ _CONVERSATION = f"""
 
 
 @remembered
-def _conversation_converters(vendor: str) -> tuple[Sequence[Place], Sequence[Place]]:
+def _conversation_converters(vendor: str) -> tuple[Sequence[ColumnConversion], Sequence[ColumnConversion]]:
     """Return the converters of a memory's columns and of a message's."""
     return (
         model_columns(SessionMemory, _MEMORY_COLUMNS, vendor).converters,

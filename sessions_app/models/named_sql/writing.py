@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 
 from sessions_app.models.knowledge.bases import KnowledgeLayer, Posting
 from sessions_app.models.named_sql.columns import (
-    Place,
+    ColumnConversion,
     adapters_of,
     converted,
     model_field,
@@ -177,7 +177,7 @@ def _marks(column_count: int, row_count: int) -> str:
 @remembered
 def _insertion(
     model: type[Model], columns: tuple[str, ...], vendor: str
-) -> tuple[str, list[str], Sequence[Place], int]:
+) -> tuple[str, list[str], Sequence[ColumnConversion], int]:
     """Return the statement up to its values, the columns' types, what values go through, and the most rows at once."""
     into = f"INSERT INTO {model._meta.db_table} ({', '.join(quoted_column(model, name) for name in columns)})"
     types = [str(model_field(model, name).db_type(connection)) for name in columns]
@@ -199,7 +199,9 @@ def update_of(
 
 
 @remembered
-def _update(model: type[Model], columns: tuple[str, ...], condition: str, vendor: str) -> tuple[str, Sequence[Place]]:
+def _update(
+    model: type[Model], columns: tuple[str, ...], condition: str, vendor: str
+) -> tuple[str, Sequence[ColumnConversion]]:
     settings = ", ".join(f"{quoted_column(model, name)} = %s" for name in columns)
     return f"UPDATE {model._meta.db_table} SET {settings} WHERE {condition}", adapters_of(model, columns)  # noqa: S608
 

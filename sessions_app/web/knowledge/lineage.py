@@ -8,7 +8,7 @@ from sessions_app.models import KBRevision, KnowledgeBase
 from sessions_app.queries.knowledge.pages import BaseFamily
 
 NAME_CHARS = 24
-type _Place = tuple[int, int]
+type _Point = tuple[int, int]
 _LANE, _STEP, _LEFT, _TOP, _MARGIN = 44, 26, 24, 30, 24
 
 
@@ -114,11 +114,11 @@ def _curves(lane: Lane, lanes: Mapping[int, Lane], family: BaseFamily) -> list[s
     return curves
 
 
-def _path(start: _Place, first: _Place, second: _Place, end: _Place) -> str:
+def _path(start: _Point, first: _Point, second: _Point, end: _Point) -> str:
     return "M{} {} C{} {} {} {} {} {}".format(*start, *first, *second, *end)
 
 
-def _origin(kept: KBRevision, lanes: Mapping[int, Lane]) -> _Place | None:
+def _origin(kept: KBRevision, lanes: Mapping[int, Lane]) -> _Point | None:
     """Return the place of the revision that another one continues from, or of the next one that is shown."""
     line = lanes.get(kept.origin_base_id or 0)
     if line is None:
@@ -126,7 +126,7 @@ def _origin(kept: KBRevision, lanes: Mapping[int, Lane]) -> _Place | None:
     return next((dot.x for dot in line.dots if dot.kept.revision >= (kept.origin_revision or 0)), line.last_x), line.y
 
 
-def _parent_then(fork: KnowledgeBase, lanes: Mapping[int, Lane]) -> _Place | None:
+def _parent_then(fork: KnowledgeBase, lanes: Mapping[int, Lane]) -> _Point | None:
     """Return the place of the revision that the parent had when it was forked: the origin was not always kept."""
     line = lanes.get(fork.parent_id or 0)
     if line is None:

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from mrpvm.errors import InvalidInput, MRPError
 from mrpvm.preview import counted
-from sessions_app.experiments.suites.suites import Kept, keep_turns
+from sessions_app.experiments.suites.suites import KeptTests, keep_turns
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.search.filter_language import parse
 from sessions_app.queries.turns.lists import SHOWN_MAX, newest_turns, turns_named
@@ -53,7 +53,7 @@ def turns_meant(request: HttpRequest, member: Member) -> Sequence[Explainability
     return turns_named(member.project, chosen)
 
 
-def _summary(kept: Kept) -> str:
+def _summary(kept: KeptTests) -> str:
     message = f"{counted(len(kept.tests), 'turn')} kept as tests."
     if not kept.refused:
         return message
