@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.conversation.answers import answers_nothing, words_told
-from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.messages.small_talk import is_remark
 from mrpvm.english.words.lexicon import STOP_WORDS
 from mrpvm.english.words.text import stem
 from mrpvm.text_cache import TextCache
@@ -94,7 +94,7 @@ def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[
 
 
 def _adds_nothing(message: str, asked: HistoryMessage, *answers: HistoryMessage) -> bool:
-    is_small_talk = is_phatic(asked.content) and all(answers_nothing(answer.content) for answer in answers)
+    is_small_talk = is_remark(asked.content) and all(answers_nothing(answer.content) for answer in answers)
     return is_small_talk or is_same(asked.content, message)
 
 
@@ -123,7 +123,7 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
     return [
         Exchange(
             question,
-            () if is_phatic(question) else mentions_in(question),  # "The second one" names nothing that could be meant
+            () if is_remark(question) else mentions_in(question),  # "The second one" names nothing that could be meant
             tuple(mention for answer in answers for mention in mentions_in(answer)),
         )
         for question, answers in pairs

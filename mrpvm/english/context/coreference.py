@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.english.context.ellipsis import asked_again
-from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.messages.small_talk import is_remark
 from mrpvm.english.questions.asking import bare_question, query_of
 from mrpvm.english.sentences.parsing import read, tokens_of
 from mrpvm.english.sentences.rewordings import rewordings
@@ -257,7 +257,7 @@ def context_before(question: str, history: Sequence[HistoryMessage]) -> str | No
 def _meant_before(pronoun: str, history: Sequence[HistoryMessage]) -> str | None:
     """Return what a pronoun refers to, in the words of the sender's last messages."""
     antecedents = Antecedents()
-    messages = [message for message in history if message.role in ("user", "") and not is_phatic(message.content)]
+    messages = [message for message in history if message.role in ("user", "") and not is_remark(message.content)]
     whole = [asked_again(item.content, messages[:place]) or item.content for place, item in enumerate(messages)]
     for content in _naming(whole):
         for sentence in sentences(content):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.messages.small_talk import is_remark
 from mrpvm.english.questions.asking import Query, bare_question, query_of
 from mrpvm.english.questions.requests import request_of
 from mrpvm.english.sentences.parsing import read, tokens_of
@@ -33,7 +33,7 @@ def asked_again(message: str, history: Sequence[HistoryMessage]) -> str | None:
     new, wanted = _new(message), _WANTED.match(collapse(message))
     if not (new or wanted):
         return None
-    said = [item for item in history if item.role == "user" and not is_phatic(item.content)]
+    said = [item for item in history if item.role == "user" and not is_remark(item.content)]
     if not said:
         return None
     last = said[-1].content

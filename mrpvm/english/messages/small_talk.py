@@ -18,7 +18,6 @@ _OWN = word_class("my our")
 _FILLERS = listed("fillers")
 CHOICES = word_class("first second third fourth fifth last former latter one ones other both either neither")
 """Words that choose among things named before."""
-_POINTERS = word_class("the this that these those of them")
 _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
 _MEANS_ANSWER = word_class("that it this you")
 """What stands for the answer behind thanks: "Thanks, that saved me the trip."."""
@@ -32,8 +31,8 @@ _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ABOUT_ME = pattern("small_talk.about_me")
 _REMARK, _OF_YOU = pattern("small_talk.remark"), pattern("small_talk.of_you")
 _CHOICE, _NOISE = pattern("small_talk.choice"), pattern("small_talk.noise")
-_REMARK_WORDS = listed("remark_words") | listed("about_talk") | AUXILIARIES | BE_FORMS | CONTRACTED.keys()
-_REMARK_WORDS |= _CORE | _FILLERS | _INTERJECTIONS | CHOICES | _POINTERS
+_REMARK_WORDS = listed("remark_words") | AUXILIARIES | BE_FORMS | CONTRACTED.keys()
+_REMARK_WORDS |= _CORE | _FILLERS | _INTERJECTIONS | CHOICES | word_class("the these those them")
 """Words that say nothing of the world by themselves: "I was just about to say that"."""
 _FORGETS_UNNAMED = pattern("small_talk.forgets_unnamed")
 """A request to forget that does not say which statement: what states one's address may not have the word in it."""
@@ -48,7 +47,7 @@ FORGOTTEN_OPENING = "No longer used in answers:"
 
 
 def is_phatic(sentence: str) -> bool:
-    """Return whether a sentence is only greeting, thanks, farewell, assent, a choice, emoji or punctuation.
+    """Return whether a sentence is only greeting, thanks, farewell, assent, emoji or punctuation.
 
     A request to forget something that it does not name counts too.
     """
@@ -59,8 +58,6 @@ def is_phatic(sentence: str) -> bool:
         return bool(sentence.strip())
     if len(sentence_words) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
-    if _is_choice(sentence_words):
-        return True
     if sentence_words[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in sentence_words):
         return True
     return _is_reaction(sentence_words, sentence)
@@ -77,15 +74,10 @@ def is_remark(sentence: str) -> bool:
         return True
     if _NAMED.search(bare) or not _OWN.isdisjoint(sentence_words):
         return False
-    return (
-        _OF_YOU.match(bare) is not None
-        or _is_reaction(sentence_words, sentence)
-        or (
-            INTERROGATIVES.isdisjoint(sentence_words[-1:])
-            and sentence_words[0] not in INTERROGATIVES | AUXILIARIES
-            and all(word in _REMARK_WORDS for word in sentence_words)
-        )
-    )
+    if _OF_YOU.match(bare) or _is_reaction(sentence_words, sentence):
+        return True
+    asks = sentence_words[0] in INTERROGATIVES | AUXILIARIES or sentence_words[-1] in INTERROGATIVES
+    return not asks and _REMARK_WORDS.issuperset(sentence_words)
 
 
 def _is_reaction(sentence_words: Sequence[str], sentence: str) -> bool:
@@ -96,13 +88,6 @@ def _is_reaction(sentence_words: Sequence[str], sentence: str) -> bool:
     if _NAMED.search(sentence.strip()) or not (is_short or is_thanks):
         return False
     return _OWNERS.isdisjoint(sentence_words) or not _MEANS_ANSWER.isdisjoint(sentence_words[1:3])
-
-
-def _is_choice(sentence_words: Sequence[str]) -> bool:
-    """Return whether words only choose among things named before: "The second one", "Both of them, please"."""
-    return not CHOICES.isdisjoint(sentence_words) and all(
-        word in CHOICES | _POINTERS | _ASSENTS for word in sentence_words
-    )
 
 
 def is_assent(sentence: str) -> bool:
