@@ -41,7 +41,6 @@ _OBJECTS = (
     lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING | {"it", "as"}
 )
 """Words after an imperative, where another verb would follow a noun."""
-_PARTICIPLE_VERBS = lexicon.BE_FORMS | lexicon.HAVE_FORMS
 _SUBJECTS = SUBJECT_PRONOUNS | lexicon.DETERMINERS | lexicon.listed("unnamed_persons")
 _EMBEDDING = lexicon.listed("embedding_words")
 """Words whose question is not asked: "I know who", "no matter what"."""
@@ -52,9 +51,8 @@ _POLITE, _TOLD_BEHIND = lexicon.pattern("kinds.polite"), lexicon.pattern("kinds.
 _CONDITIONAL = lexicon.pattern("kinds.conditional")
 """A condition without "if": "Should you need the key, it is under the mat"."""
 _TEXT_WANTED, _AGAIN = lexicon.pattern("kinds.text_wanted"), lexicon.pattern("kinds.again")
-_ATTRIBUTE = lexicon.pattern("kinds.attribute")
-"""The name of a property: "Tom's number", "the name of his wife"."""
-_SEARCHED, _ANY_WANTED = lexicon.pattern("kinds.searched"), lexicon.pattern("kinds.any_wanted")
+_ATTRIBUTE, _SEARCHED = lexicon.pattern("kinds.attribute"), lexicon.pattern("kinds.searched")
+"""The name of a property ("Tom's number", "the name of his wife"), and words that may be searched for."""
 _COURSE = lexicon.pattern("kinds.course")
 """Requests that a source states as steps: "Follow the path from the gate to the mill."."""
 _ASKED_WITHIN = lexicon.pattern("kinds.asked_within")
@@ -112,10 +110,6 @@ class _Opening:
     @property
     def second(self) -> str:
         return self.head[1] if len(self.head) > 1 else ""
-
-    @property
-    def is_negated(self) -> bool:
-        return self.first in lexicon.AUXILIARIES and words(strip_lead(self.sentence))[0] in _AUXILIARY_OF
 
     @property
     def is_asked(self) -> bool:
@@ -235,7 +229,7 @@ def kind_of(sentence: str, *, is_alone: bool = False) -> Kind:
         return "order"
     if is_alone and _ATTRIBUTE.match(opening.bare) and not _is_finite(opening.bare):
         return "question"
-    if is_alone and _names_text(opening):
+    if is_alone and opening.first not in lexicon.INTERROGATIVES and _names_text(opening):
         return "order"
     if is_remark(sentence) and not direct_question(sentence):
         return "talk"
@@ -260,8 +254,8 @@ def _orders_work(opening: _Opening) -> bool:
         return False
     if words(opening.sentence)[0] in lexicon.AUXILIARIES or opening.takes_object:
         return True
-    is_number = opening.second[:1].isdigit()
-    return not opening.is_asked and opening.first not in _NOUN_LIKE and (is_number or opening.is_order)
+    counts = opening.second[:1].isdigit()
+    return not opening.is_asked and opening.first not in _NOUN_LIKE and (counts or opening.is_order)
 
 
 def _is_imperative(word: str) -> bool:
@@ -270,8 +264,6 @@ def _is_imperative(word: str) -> bool:
 
 def _names_text(opening: _Opening) -> bool:
     """Return whether a message only names the text to write, or how to change the last one: "A haiku", "again"."""
-    if opening.first in lexicon.INTERROGATIVES:
-        return False
     text = _TEXT_WANTED.match(opening.bare)
     if text and not any(word in lexicon.AUXILIARIES for word in words(text["wanted"])):
         return True
@@ -303,8 +295,6 @@ def _is_finite(text: str) -> bool:
 
 def _is_search(message: str) -> bool:
     """Return whether a message is a few words without a verb: "opening hours museum", "notice period"."""
-    if _ANY_WANTED.match(message):
-        return True
     first, second = [*words(message), "", ""][:2]
     if not _SEARCHED.match(message) or _is_finite(message):
         return False
@@ -324,8 +314,6 @@ def _asks_without_mark(opening: _Opening) -> bool:
         return False
     if opening.first in ("when", "where"):
         return opening.second in lexicon.AUXILIARIES
-    if opening.head[0] == "which" and opening.second in lexicon.BE_FORMS:
-        return opening.head[2:3] != ("why",)
     if opening.second not in _SUBJECTS or opening.second in ("who", "which"):
         return len(opening.head) > 1
     if opening.first == "what" and opening.second in ("a", "an"):
@@ -345,15 +333,14 @@ def _inverts(opening: _Opening) -> bool:
     head, second, closed = opening.head, opening.second, opening.is_closed
     if len(head) < 2 or second in ("not", "never", "n't", "be") or second[:1].isdigit():
         return False
-    if opening.is_negated and second not in _SUBJECTS | {"there"}:
-        return False
+    if words(strip_lead(opening.sentence))[0] in _AUXILIARY_OF and second not in _SUBJECTS | {"there"}:
+        return False  # "Don't open it", "Haven't seen Tom"
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
-    if second in lexicon.PREPOSITIONS or (opening.first in _PARTICIPLE_VERBS and (is_past(second) or second == "been")):
-        return False  # "was at the dentist", "was born in May", without the subject
+    is_participle = opening.first in lexicon.BE_FORMS | lexicon.HAVE_FORMS and (is_past(second) or second == "been")
+    if second in lexicon.PREPOSITIONS or is_participle or (opening.first == "am" and second != "i"):
+        return False  # "was at the dentist", "was born in May", "am moving", without the subject
     if _CONDITIONAL.match(opening.bare):
-        return False
-    if opening.first == "am" and second != "i":
         return False
     if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:
         return any("base" in verb_forms(word) for word in head[2:])  # "will arrive on Friday", "will Grant come"
