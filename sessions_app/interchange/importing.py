@@ -17,7 +17,7 @@ from sessions_app.actions.sessions.histories import write_turn_messages
 from sessions_app.actions.sessions.session import delete_session
 from sessions_app.actions.sessions.slots import lock_session
 from sessions_app.actions.settings.audit import asking_name
-from sessions_app.actions.turns.imported import conversation_session, lock_trace, store_spans
+from sessions_app.actions.turns.imported import find_or_create_conversation, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id
 from sessions_app.interchange.drawing import DrawnTrace, draw, imported_error
@@ -64,12 +64,12 @@ def _import_trace(project: Project, trace_id: str, spans: Sequence[ReceivedSpan]
 
 def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: ExplainabilityTurn | None) -> ExplainabilityTurn:
     if turn is None:
-        session = lock_session(conversation_session(project, _session_name(drawing, trace_id)).pk)
+        session = lock_session(find_or_create_conversation(project, _session_name(drawing, trace_id)).pk)
         session.turn_sequence += 1
         turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence, asked_by=asking_name())
         turn.request_id = str(getattr(drawing.events[0].data, "request_id", turn.request_id))
     elif drawing.conversation and turn.session.session_id == _own_session(trace_id):
-        session = _move(turn, conversation_session(project, _session_name(drawing, trace_id)))
+        session = _move(turn, find_or_create_conversation(project, _session_name(drawing, trace_id)))
     else:
         session = lock_session(turn.session_id)
         turn.session = session

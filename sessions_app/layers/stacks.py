@@ -21,7 +21,7 @@ from sessions_app.layers.lifecycle import (
     relink_layer,
 )
 from sessions_app.layers.retrieval.chains import resolve_chain
-from sessions_app.layers.staged import lock_staged, staged_on
+from sessions_app.layers.staged import lock_staged, lock_staged_on
 from sessions_app.layers.units import hide_units, index_units, not_removed, remove_units, restack_above, restack_layer
 from sessions_app.models import ContextUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
@@ -134,7 +134,7 @@ def initial_layers(head: KnowledgeLayer, staged: int | None = None) -> tuple[Kno
     """
     below = draft = create_layer(KnowledgeLayer.Kind.DRAFT, head)
     if staged is not None:
-        below = _set_kind(staged_on(staged, draft), KnowledgeLayer.Kind.CONTEXT)
+        below = _set_kind(lock_staged_on(staged, draft), KnowledgeLayer.Kind.CONTEXT)
     return draft, create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 

@@ -96,7 +96,7 @@ def lock_staged(layer_pk: int) -> KnowledgeLayer:
     return layer
 
 
-def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
+def lock_staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
     """Return the locked staged layer on top of `parent` as it now is, moved there if something came between."""
     layer = lock_staged(layer_pk)
     if layer.ancestry != parent.chain:

@@ -28,11 +28,11 @@ from sessions_app.layers import (
     hide_in_batches,
     hide_units,
     lock_base,
+    lock_staged_on,
     move_head,
     no_such_base,
     note_revision,
     seal_layer,
-    staged_on,
     staging,
     unwatched,
 )
@@ -197,7 +197,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     """Seal the layer of a staged source and make it the head of the base."""
     locked = lock_base(base)
     with within_quotas(locked.project):
-        layer = staged_on(layer_pk, locked.head)
+        layer = lock_staged_on(layer_pk, locked.head)
         earlier = earlier_sources(locked.head, source.source_id)
         refuse_taken(locked.head, source, earlier, replaces=replaces)
         hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged

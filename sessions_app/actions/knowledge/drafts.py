@@ -24,9 +24,9 @@ from sessions_app.layers import (
     hide_units,
     index_units,
     keep_own,
+    lock_staged_on,
     put_in_draft,
     remove_units,
-    staged_on,
     staging,
     take_out_source,
     unheld_units,
@@ -149,7 +149,7 @@ def _publish(
     """Make a staged layer the topmost one of the locked session's draft."""
     with within_quotas(locked.project):
         draft = locked.draft
-        layer = staged_on(layer_pk, draft)
+        layer = lock_staged_on(layer_pk, draft)
         earlier = earlier_sources(draft, row.source_id)
         refuse_taken(draft, row, earlier, replaces=replaces)
         keep_own(locked, list(row.units.values_list("hash", flat=True)))  # units committed since `keep_many_own`

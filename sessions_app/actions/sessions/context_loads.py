@@ -25,9 +25,9 @@ from sessions_app.layers import (
     fill,
     index_units,
     journal_source,
+    lock_staged_on,
     put_under_journal,
     remove_units,
-    staged_on,
     staging,
     take_out_loads,
     take_out_units,
@@ -122,7 +122,7 @@ def _publish(locked: Session, material: Material, layer_pk: int, fresh_count: in
         _remove_replaced(locked, material)
         below = locked.journal.parent
         assert below is not None  # noqa: S101  (a journal lies on its draft)
-        layer = staged_on(layer_pk, below)
+        layer = lock_staged_on(layer_pk, below)
         known = locked.context_units.filter(state=State.COMMITTED, hash__in=layer.units.values("hash"))
         staged = LayerUnit.objects.filter(layer=layer).order_by("pk")
         known_count = remove_units(layer, _ids(staged.filter(hash__in=known.values("hash"))))

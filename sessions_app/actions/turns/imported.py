@@ -29,7 +29,7 @@ def store_spans(
     )
 
 
-def conversation_session(project: Project, session_id: str) -> Session:
+def find_or_create_conversation(project: Project, session_id: str) -> Session:
     """Return the project's session with this id, created if it is new; it may have expired or been deleted.
 
     Another project may have a session of the same id.

@@ -21,7 +21,7 @@ from sessions_app.api.openai.objects import (
     Delta,
 )
 from sessions_app.api.openai.parameters import flag_of
-from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, in_session
+from sessions_app.api.openai.sessions import CheckedRequest, check_request, enter_session, resolve_conversation
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.responses import ErrorResponse
@@ -44,9 +44,9 @@ class OpenAIChatCompletions(OpenAIView):
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Refuse what needs no session first, so that a refused request leaves none behind."""
         body = self.sent()
-        checked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
-        recognised, checked = found_session(self, checked)
-        checked = in_session(self, checked, recognised)
+        checked = check_request(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
+        recognised, checked = resolve_conversation(self, checked)
+        checked = enter_session(self, checked, recognised)
         if flag_of(body, "stream"):
             return self._stream(recognised.session, checked, with_usage=_wants_usage(body))
         result = answer_message(recognised.session, checked.call, wait_ms=checked.wait_ms)

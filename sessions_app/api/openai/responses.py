@@ -15,7 +15,13 @@ from sessions_app.api.openai.objects import ResponseObject
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
-from sessions_app.api.openai.sessions import CheckedRequest, asked_in, found_session, in_session, session_under
+from sessions_app.api.openai.sessions import (
+    CheckedRequest,
+    check_request,
+    enter_session,
+    resolve_conversation,
+    resolve_session_under,
+)
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.turns.chat_sessions import SESSION_HEADER
@@ -38,12 +44,12 @@ class Responses(OpenAIView):
         body = self.sent()
         if not isinstance(body.get("previous_response_id"), str):
             body = {**body, "previous_response_id": None}  # what is no text counts as absent
-        checked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
+        checked = check_request(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
         previous = self._previous(body)
         noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
         checked = checked.with_noted(**{name: body.get(name) for name in noted})
-        recognised, checked = self._found(checked, previous, _conversation(body))
-        checked = in_session(self, checked, recognised)
+        recognised, checked = self._resolve(checked, previous, _conversation(body))
+        checked = enter_session(self, checked, recognised)
         if flag_of(body, "background") or flag_of(body, "stream"):
             return self._begin(recognised.session, checked, body)
         result = answer_message(recognised.session, checked.call, wait_ms=checked.wait_ms)
@@ -58,18 +64,18 @@ class Responses(OpenAIView):
             raise unsupported("conversation", "it names another place than previous_response_id.")
         return known_turn(self, previous, "previous_response_id")
 
-    def _found(
+    def _resolve(
         self, checked: CheckedRequest, previous: ExplainabilityTurn | None, conversation: str | None
     ) -> tuple[RecognisedSession, CheckedRequest]:
         if previous is None and conversation is None:
-            return found_session(self, checked)
+            return resolve_conversation(self, checked)
         adding = checked.with_call(added=checked.said.before)
         if any(item.role == "user" for item in checked.said.before):
             adding = replace(adding, warnings=(*adding.warnings, UNREAD))
         if previous is not None:
             return continue_after(previous), adding
         try:
-            return session_under(self, adding, session_id_of(conversation or "")), adding
+            return resolve_session_under(self, adding, session_id_of(conversation or "")), adding
         except NotFound:
             raise missing(
                 "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."

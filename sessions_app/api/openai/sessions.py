@@ -50,7 +50,7 @@ class CheckedRequest:
         return self.with_call(client_request={**(self.call.client_request or {}), **noted})
 
 
-def asked_in(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: str) -> CheckedRequest:
+def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, api: str) -> CheckedRequest:
     """Check a request before any row is stored for it.
 
     Raises:
@@ -96,7 +96,7 @@ def _native(body: Mapping[str, Any], said: SplitMessages) -> JSONObject:
     return dict(checked.validated_data)
 
 
-def named_session(view: ApiView, checked: CheckedRequest) -> RecognisedSession | None:
+def resolve_named_session(view: ApiView, checked: CheckedRequest) -> RecognisedSession | None:
     """Return the session that the request names by header or field, None if it names none.
 
     Raises:
@@ -106,10 +106,10 @@ def named_session(view: ApiView, checked: CheckedRequest) -> RecognisedSession |
     name = usable_id(checked.native.get("session_id")) or usable_id(header)
     if name is None:
         return None
-    return session_under(view, checked, name, checked.said.before)
+    return resolve_session_under(view, checked, name, checked.said.before)
 
 
-def session_under(
+def resolve_session_under(
     view: ApiView, checked: CheckedRequest, name: str, before: Sequence[HistoryMessage] = ()
 ) -> RecognisedSession:
     """Return the session of this id; a client's own name is made on its first use, with the messages before."""
@@ -121,13 +121,13 @@ def _messages(said: Sequence[HistoryMessage]) -> list[dict[str, str]]:
     return [{"role": item.role, "content": item.content} for item in said]
 
 
-def found_session(view: ApiView, checked: CheckedRequest) -> tuple[RecognisedSession, CheckedRequest]:
+def resolve_conversation(view: ApiView, checked: CheckedRequest) -> tuple[RecognisedSession, CheckedRequest]:
     """Return the session for a request that brings its whole conversation along, and the request with what it tells.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
     first then.
     """
-    named = named_session(view, checked)
+    named = resolve_named_session(view, checked)
     before = checked.said.before
     if named is not None:
         return named, checked.with_call(history=before or None)
@@ -143,7 +143,7 @@ def found_session(view: ApiView, checked: CheckedRequest) -> tuple[RecognisedSes
     return recognised, checked.with_call(conversation_hash=conversation_hash)
 
 
-def in_session(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> CheckedRequest:
+def enter_session(view: ApiView, checked: CheckedRequest, recognised: RecognisedSession) -> CheckedRequest:
     """Return the request with which session it is, for its turn and its answer; errors name the session from now on."""
     view.session_id = recognised.session.session_id
     warnings = (*checked.warnings, *recognised.warnings)

@@ -15,7 +15,7 @@ from sessions_app.api.shell import schemas
 from sessions_app.api.shell.requests import ChatRequest, choices_of
 from sessions_app.api.shell.throttling import ChatThrottle
 from sessions_app.api.shell.views import ApiView
-from sessions_app.api.turns.chat_sessions import SESSION_HEADER, explicit_history, session_of_request
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, explicit_history, resolve_chat_session
 from sessions_app.api.turns.completion import completion
 from sessions_app.api.turns.live_answer import LiveAnswer
 from sessions_app.api.turns.sse import Feed
@@ -41,7 +41,7 @@ class ChatCompletions(ApiView):
         shutdown.refuse_new_turns()
         running_turns.refuse_if_full(self.project.pk)
         take_turn(self.project)
-        session, call = self._placed(body, call)
+        session, call = self._resolve(body, call)
         if body["stream"]:
             return self._stream(session, call, body)
         result = answer_message(session, call, wait_ms=body["wait_ms"])
@@ -62,10 +62,10 @@ class ChatCompletions(ApiView):
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 
-    def _placed(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
+    def _resolve(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
         """Return the session, and the call that says what it continues from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
-        resolved = session_of_request(self.project, body, header, call.remembered_choices, call.base)
+        resolved = resolve_chat_session(self.project, body, header, call.remembered_choices, call.base)
         self.session_id = resolved.session.session_id
         notes = {"session": resolved.how, "warnings": list(resolved.warnings)} if resolved.warnings else None
         return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)

@@ -59,7 +59,7 @@ def find_or_begin_session(
         return RecognisedSession(session=session_reference(project, session_id), how="named")
 
 
-def session_of_request(
+def resolve_chat_session(
     project: Project,
     body: Mapping[str, Any],
     header_id: str | None,
