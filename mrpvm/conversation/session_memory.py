@@ -4,13 +4,13 @@ It is a cache: it expires after some hours without use, and turns work without i
 comes from committed turns alone, so a turn never prefers what it found itself.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
 
 from mrpvm.conversation.answers import words_told
+from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import unique_terms
 from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
@@ -21,12 +21,9 @@ MOST_TOLD, TOLD_CHARS = 3, 600
 """Caps on the resolved terms put into a prompt: their number, and the characters of all."""
 ANSWER_CHARS = 300
 """How much of an answer a resolved term keeps."""
-_TERM = r"[A-Z][\w'\u2019-]{0,40}(?: [A-Z][\w'\u2019-]{0,40}){0,3}"
-_LABELLED = re.compile(rf"^(?:The )?({_TERM}):[ ]([^.\n]+)", re.MULTILINE)
-_NAMED = re.compile(rf"\b[Tt]he ({_TERM}) is (?:the )?([^.\n]+)")
+_LABELLED, _NAMED = pattern("memory.labelled"), pattern("memory.named")
 """A term with capitals that "the" leads is one that somebody defined: "The Closing Date is March 5"."""
-_DEFINITION = re.compile(r"[\"\u201c]([^\"\u201d]{2,80})[\"\u201d]\s+(?:means|is defined as|shall mean)\s+([^\n]+)")
-_SECTION = re.compile(r"\bSection\s+(\d+\.\d+)")
+_DEFINITION, _SECTION = pattern("memory.definition"), pattern("memory.section")
 
 
 class ResolvedTerm(NamedTuple):  # each turn makes a hundred, which takes a dataclass three times as long
@@ -188,8 +185,8 @@ def _numbered_sections(text: str) -> list[str]:
 
 def _facts(text: str) -> Iterable[tuple[str, str, str]]:
     """Return `(kind, term, text)` of what an answer says outright."""
-    for pattern in (_LABELLED, _NAMED):
-        for term, said in pattern.findall(text):
+    for wording in (_LABELLED, _NAMED):
+        for term, said in wording.findall(text):
             kind = "date" if term.endswith(" Date") else "party"
             if kind == "date" or said[0].isupper():
                 yield kind, term, said.strip()[:ANSWER_CHARS]

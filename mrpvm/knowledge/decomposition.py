@@ -1,10 +1,10 @@
 """From an admitted intent to what retrieval looks for: shared, deterministic, model-free."""
 
-import re
 from collections.abc import Mapping
 
 from mrpvm.english.messages.instructions import output_forms, without_form_phrases
 from mrpvm.english.messages.pragmatics import ACT_VERBS
+from mrpvm.english.words.lexicon import listed, pattern
 from mrpvm.english.words.text import unique_terms, words
 from mrpvm.values import ContextProfile, DecomposedIntent, Intent
 
@@ -22,10 +22,8 @@ PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
 }
 """Roles that rank higher for an act; never used to exclude."""
 
-_OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {
-    "explain": frozenset(("explain", "why", "how"))
-}
-_AMOUNT_ASKED = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
+_OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {"explain": listed("asks_explanation")}
+_AMOUNT_ASKED = pattern("decomposition.amount_asked")
 """Words that ask and, like "what", occur in no answer."""
 _SUFFIXES = ("", "s", "d", "es", "ed", "ing")
 

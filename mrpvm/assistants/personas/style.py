@@ -1,23 +1,13 @@
 """Which style a turn speaks in."""
 
-import re
 from dataclasses import dataclass
+
+from mrpvm.english.words.lexicon import pattern
 
 FOCUS, BALANCED, PLAYFUL = "focus", "balanced", "playful"
 STYLES = (FOCUS, BALANCED, PLAYFUL)
 
-_FOCUS_WORDS = (
-    "urgent", "asap", "critical", "incident", "prod", "production", "outage", "error", "failure", "broken", "fix now",
-)  # fmt: skip
-_PLAYFUL_WORDS = ("fun", "joke", "playful", "celebrate", "party", "lighten up")
-
-
-def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(word.replace(' ', r'\s+') for word in words)})\b", re.IGNORECASE)
-
-
-_FOCUS_HINT, _PLAYFUL_HINT = _any_of(_FOCUS_WORDS), _any_of(_PLAYFUL_WORDS)
-
+_FOCUS_HINT, _PLAYFUL_HINT = pattern("styles.focus"), pattern("styles.playful")
 INSTRUCTIONS = {
     FOCUS: "Style: focus. Answer first, in few words; leave out what is not needed to act.",
     BALANCED: "Style: balanced. Be clear and complete without being long.",

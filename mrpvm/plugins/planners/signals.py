@@ -1,17 +1,16 @@
 """The signals that a planner reads from the turn; rendered history is not used, because it has words of answers."""
 
-import re
 from dataclasses import dataclass
 
 from mrpvm.contracts import PlanInput
-from mrpvm.english.words.lexicon import listed
+from mrpvm.english.words.lexicon import listed, pattern
 from mrpvm.english.words.text import words
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
 _DEPTH = listed("depth")
-_DEPTH_PHRASES = re.compile(r"\bstep[- ]by[- ]step\b|\btrade-?offs?\b", re.IGNORECASE)
+_DEPTH_PHRASES = pattern("planning.depth")
 _SPEED = listed("speed")
-_SPEED_PHRASES = re.compile(r"\bshort answer\b", re.IGNORECASE)
+_SPEED_PHRASES = pattern("planning.speed")
 _SYMBOLIC = listed("symbolic")
 _RETRIEVAL = listed("retrieval")
 _TOPICS: dict[str, frozenset[str]] = {
@@ -21,11 +20,8 @@ _TOPICS: dict[str, frozenset[str]] = {
     "technical": listed("topics_technical"),
     "symbolic": listed("topics_symbolic"),
 }
-_NO_SPLIT = re.compile(
-    r"\b(?:no decompos\w+|single pass|direct(?:ly)? answer|do not split|don't split|use (?:the |a )?direct solver)\b",
-    re.I,
-)
-_SPLIT = re.compile(r"\b(?:decompose|split|sub-?tasks?|break (?:it |this |them )?down|separate frame)\b", re.IGNORECASE)
+_SOLVER = pattern("planning.solver")
+_NO_SPLIT, _SPLIT = pattern("planning.no_split"), pattern("planning.split")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +72,7 @@ def signals_of(request: PlanInput) -> Signals:
         has_constraint_guidance="Constraint" in roles,
         has_procedure_guidance="Procedure" in roles,
         has_evaluation_guidance="Evaluation" in roles,
-        has_solver_guidance=bool(re.search(r"\bsolvers?\b", method, re.IGNORECASE)),
+        has_solver_guidance=bool(_SOLVER.search(method)),
         forbids_split=bool(_NO_SPLIT.search(method)),
         asks_split=bool(_SPLIT.search(method)) and not _NO_SPLIT.search(method),
     )
