@@ -100,7 +100,7 @@ def _adds_nothing(message: str, asked: HistoryMessage, *answers: HistoryMessage)
 
 def is_same(one: str, other: str) -> bool:
     """Return whether two texts differ in case and final marks alone."""
-    return words_of(one) == words_of(other) and one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()
+    return one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()
 
 
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:

@@ -71,7 +71,9 @@ def forget_told(message: str, history: Sequence[HistoryMessage]) -> str | None:
         told = next((text for text in said if not taken_back(text)), None)
         return f"Forget that {told}" if told else None
     match = _FORGET_OWN.match(message.strip())
-    request = f"Forget about {match['what']}." if match else ""
+    if match is None:
+        return None
+    request = f"Forget about {match['what']}."
     return request if any(takes_back(request, text) for text in earlier) else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from mrpvm.english.words.lexicon import AUXILIARIES, BE_FORMS, INTERROGATIVES, listed, pattern, section, word_class
 from mrpvm.english.words.tagging import CONTRACTED
 from mrpvm.english.words.text import QUESTION_MARKS, words
+from mrpvm.text_cache import TextCache
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
 _THANKS = word_class("thanks thank thx cheers")
@@ -63,6 +64,7 @@ def is_phatic(sentence: str) -> bool:
     return _is_reaction(sentence_words, sentence)
 
 
+@TextCache  # the same messages are the history of turn after turn
 def is_remark(sentence: str) -> bool:
     """Return whether a sentence of a message is only talk: of the conversation, the partner or an answer, or noise."""
     if is_phatic(sentence) or not _LETTERS.search(sentence):
