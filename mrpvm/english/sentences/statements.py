@@ -29,7 +29,7 @@ _UNIT = re.compile(
 )
 _UNITS = frozenset().union(*UNITS.values())
 _NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
-_COUNTED = re.compile(r"[a-z]+[^\W\d_isu]s")
+_COUNTED = re.compile(r"[a-z]{1,40}[^\W\d_isu]s")
 _SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
 _YEAR = re.compile(r"\d{4}$")
 
