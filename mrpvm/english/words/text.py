@@ -128,7 +128,7 @@ _BEFORE_CHARS, _AFTER_CHARS = 60, 60
 """How many characters around a full stop are examined, so that the time is linear in the length of the text."""
 
 
-_NUMBERED = re.compile(r"(?:^|\n|[.!?:][*_)\]]*\s)\s*\d{1,3}$")
+_NUMBERED = re.compile(r"(?:^|\n|[.!?:][*_)\]]*\s)[^\S\n]*\d{1,3}$")
 """A number at the beginning of a line or sentence."""
 
 
