@@ -34,8 +34,6 @@ _ANSWER_VERBS = lexicon.listed("answer_verbs")
 """Task verbs that only an answerer can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = lexicon.listed("noun_like_verbs")
 """Task and work verbs that are often nouns: "List prices are high." asks for nothing."""
-_HABITS = lexicon.listed("habit_verbs")
-"""Verbs that state something without their subject: "live in Leeds"."""
 _EVERYTHING = lexicon.word_class("everything everybody everyone anything anybody anyone all something")
 _OBJECTS = (
     lexicon.DETERMINERS | lexicon.SPEAKERS | lexicon.INTERROGATIVES | lexicon.PREPOSITIONS | _EVERYTHING | {"it", "as"}
@@ -47,9 +45,7 @@ _EMBEDDING = lexicon.listed("embedding_words")
 _FAVOUR = lexicon.pattern("kinds.favour")
 """Imperatives to the answerer, which state nothing: "Write me a poem."."""
 _WORK, _TAG = lexicon.pattern("kinds.work"), lexicon.pattern("kinds.tag")
-_POLITE, _TOLD_BEHIND = lexicon.pattern("kinds.polite"), lexicon.pattern("kinds.told_behind")
-_CONDITIONAL = lexicon.pattern("kinds.conditional")
-"""A condition without "if": "Should you need the key, it is under the mat"."""
+_POLITE = lexicon.pattern("kinds.polite")
 _TEXT_WANTED, _AGAIN = lexicon.pattern("kinds.text_wanted"), lexicon.pattern("kinds.again")
 _ATTRIBUTE, _SEARCHED = lexicon.pattern("kinds.attribute"), lexicon.pattern("kinds.searched")
 """The name of a property ("Tom's number", "the name of his wife"), and words that may be searched for."""
@@ -247,8 +243,7 @@ def _orders_work(opening: _Opening) -> bool:
 
     The same in a list of steps or a manual is a step: "Sort the parts." "Draft horses are strong." is a statement.
     """
-    behind = _TOLD_BEHIND.search(opening.sentence)
-    if _WORK.match(opening.lowered) or (behind and (behind["verb"] is None or _is_imperative(behind["verb"]))):
+    if _WORK.match(opening.lowered):
         return True
     if opening.first not in _WORK_VERBS or opening.reads_as_noun:
         return False
@@ -256,10 +251,6 @@ def _orders_work(opening: _Opening) -> bool:
         return True
     counts = opening.second[:1].isdigit()
     return not opening.is_asked and opening.first not in _NOUN_LIKE and (counts or opening.is_order)
-
-
-def _is_imperative(word: str) -> bool:
-    return word in _WORK_VERBS | _TASK_VERBS or "base" in verb_forms(word)
 
 
 def _names_text(opening: _Opening) -> bool:
@@ -273,7 +264,7 @@ def _names_text(opening: _Opening) -> bool:
 
 def _is_bare_order(opening: _Opening) -> bool:
     """Return whether a message is a polite or a short imperative; a longer one may note what is to be done."""
-    if not opening.is_order or opening.is_label or opening.first in _HABITS:
+    if not opening.is_order or opening.is_label:
         return False
     is_note = _NOTED.search(opening.bare) or any(
         word in _NOTING or word.removesuffix("s") in lexicon.TIME_WORDS for word in opening.head
@@ -340,8 +331,6 @@ def _inverts(opening: _Opening) -> bool:
     is_participle = opening.first in lexicon.BE_FORMS | lexicon.HAVE_FORMS and (is_past(second) or second == "been")
     if second in lexicon.PREPOSITIONS or is_participle or (opening.first == "am" and second != "i"):
         return False  # "was at the dentist", "was born in May", "am moving", without the subject
-    if _CONDITIONAL.match(opening.bare):
-        return False
     if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:
         return any("base" in verb_forms(word) for word in head[2:])  # "will arrive on Friday", "will Grant come"
     if opening.first in lexicon.HAVE_FORMS and (second in ("a", "an") or is_number(second)):
