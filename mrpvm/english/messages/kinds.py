@@ -193,7 +193,15 @@ def is_task_request(sentence: str) -> bool:
         return True
     if opening.is_closed:  # "Anna, who did the work, was paid." is a statement
         return False
+    before, _, last = opening.bare.rpartition(", ")
+    if before and _asks_at_end(_Opening(last)) and _is_finite(before):
+        return True
     return bool(_ASKED_WITHIN.search(expand_is(opening.bare)) or _TAG.search(opening.bare))
+
+
+def _asks_at_end(last: _Opening) -> bool:
+    """Return whether the last clause is a yes/no question: "I'm not a member, are guests allowed"."""
+    return len(last.head) > 2 and last.first in lexicon.AUXILIARIES - {"be"} and _inverts(last)
 
 
 def asks_reader(sentence: str) -> bool:
@@ -329,6 +337,8 @@ def _inverts(opening: _Opening) -> bool:
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
     is_participle = opening.first in lexicon.BE_FORMS | lexicon.HAVE_FORMS and (is_past(second) or second == "been")
+    if is_participle and opening.first in ("is", "are"):
+        is_participle = closed or not any(map(is_past, head[2:]))  # "is unused data carried over"
     if second in lexicon.PREPOSITIONS or is_participle or (opening.first == "am" and second != "i"):
         return False  # "was at the dentist", "was born in May", "am moving", without the subject
     if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:
