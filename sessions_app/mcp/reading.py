@@ -142,5 +142,10 @@ def explain_unit(
         for step in steps
     ]
     came = ", ".join(f"{name} {value}" for name, value in origin.items() if value) or "no longer known"
-    head = f"Unit {unit_id} ({known.state})\nText: {known.text}\nCame from: {came}\nWhat happened to it:\n"
+    corrections = [
+        *(f"Corrects: {other.unit_id}: {line(other.text)}\n" for other in known.corrects),
+        *(f"Corrected by: {other.unit_id}: {line(other.text)}\n" for other in known.corrected_by),
+    ]
+    head = f"Unit {unit_id} ({known.state.label})\nText: {known.text}\nCame from: {came}\n"
+    head += f"{''.join(corrections)}What happened to it:\n"
     return head + list_page(lines, str(before) if before else None, "Nothing is recorded.")

@@ -3475,6 +3475,15 @@ class Migration(migrations.Migration):
                     models.CharField(blank=True, default="", help_text="Why the step was taken.", max_length=300),
                 ),
                 ("text", models.TextField(blank=True, default="", help_text="Text of the unit at this step.")),
+                (
+                    "corrects",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        help_text="Id of the unit that this one corrects; empty if it is none.",
+                        max_length=400,
+                    ),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "session",

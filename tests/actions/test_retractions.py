@@ -93,7 +93,7 @@ def test_a_unit_of_the_base_is_hidden_from_one_session(session: Session, actor: 
     retract_unit(session, unit_id, actor)
     assert said(session, "Where do vehicles board?").outcome != "answered"
     assert said(other, "Where do vehicles board?").outcome == "answered"
-    assert provenance(fresh(session), unit_id).state == "hidden from this session"
+    assert provenance(fresh(session), unit_id).state.label == "hidden from this session"
     assert replay(stored(asked)).result == "identical"
     with pytest.raises(NotFound, match="does not see"):
         retract_unit(session, unit_id, actor)

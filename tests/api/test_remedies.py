@@ -40,10 +40,29 @@ def test_a_unit_is_corrected_and_bad_corrections_change_nothing(editor: Caller, 
     assert "Rex" in answer(editor, session_id)
     assert editor.post(f"{unit}/correct", {"text": "My dog is called Max."}).json()["change"] == "corrected"
     assert "Max" in answer(editor, session_id)
-    assert editor.get(unit).json()["error"]["code"] == "UNIT_NOT_FOUND"
-    assert [row["text"] for row in editor.get(f"/api/sessions/{session_id}/units").json()["units"]] == [
-        "My dog is called Max."
-    ]
+    (kept,) = editor.get(f"/api/sessions/{session_id}/units").json()["units"]
+    assert kept["text"] == "My dog is called Max."
+    old = editor.get(unit).json()
+    new = editor.get(f"/api/sessions/{session_id}/units/{kept['unit_id']}").json()
+    assert (old["state"], old["text"], old["unit"]) == ("retracted", "My dog is called Rex.", None)
+    assert (old["corrects"], old["corrected_by"]) == ([], [new["unit_id"]])
+    assert (new["state"], new["unit"]["claim"]) == ("committed", "My dog is called Max.")
+    assert (new["corrects"], new["corrected_by"]) == ([old["unit_id"]], [])
+
+
+def test_a_cited_unit_of_the_base_is_read_in_its_sessions_alone(editor: Caller) -> None:
+    base, other = (editor.post("/api/kbs", {"name": name}).json()["kb_id"] for name in ("Ferries", "Empty"))
+    editor.post(f"/api/kbs/{base}/sources", {"content": "Vehicles wait at gate B.", "name": "ferry.txt"})
+    session_id, stranger = (editor.post("/api/sessions", {"kb_id": kb}).json()["session_id"] for kb in (base, other))
+    answered = editor.chat("Where do vehicles wait?", session_id, **PINS).json()
+    (unit_id,) = answered["response_document"]["groups"][0]["citedUnitIds"]
+    known = editor.get(f"/api/sessions/{session_id}/units/{unit_id}").json()
+    assert (known["unit_id"], known["state"], known["kb_id"]) == (unit_id, "base", base)
+    assert (known["unit"]["claim"], known["request_id"]) == ("Vehicles wait at gate B.", None)
+    assert known["steps"][-1]["step"] == "cited"
+    assert editor.get(f"/api/sessions/{stranger}/units/{unit_id}").json()["error"]["code"] == "UNIT_NOT_FOUND"
+    editor.post(f"/api/sessions/{session_id}/units/{unit_id}/retract", {})
+    assert editor.get(f"/api/sessions/{session_id}/units/{unit_id}").json()["state"] == "hidden"
 
 
 def test_a_base_is_deleted_and_brought_back(editor: Caller, told: tuple[str, str]) -> None:

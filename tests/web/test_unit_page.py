@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import pytest
 from django.test import Client
@@ -178,7 +178,7 @@ def test_the_queries_do_not_grow_with_the_unit_s_life(project: Project) -> None:
         with counted_queries() as queries:
             unit_page(client, session, unit_id)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 8
+    assert counts[0] == counts[1] <= 9
 
 
 @given(st.text(max_size=900), st.text(max_size=30), st.integers(0, 900), st.integers(0, 900))
@@ -210,13 +210,23 @@ def test_a_wrong_fact_is_corrected_retracted_and_restored(live_project: Project)
     client.post(reverse("unit-correct", args=[session.session_id]), form)
     (corrected,) = session.context_units.all()
     assert corrected.claim == "My dog is called Max."
-    assert "Retracted" in texts_of(unit_page(client, session, unit.unit_id), "h2")
+    old, new = unit_page(client, session, unit.unit_id), unit_page(client, session, corrected.unit_id)
+    assert "Retracted" in texts_of(old, "h2")
+    assert _correction(old) == ("Corrected by", corrected.unit_id, "My dog is called Max.")
+    assert _correction(new) == ("Corrects", unit.unit_id, "My dog is called Rex.")
     ledger = client.get(reverse("turn-context", args=[session.session_id, asked.request_id])).text
     assert text_at(ledger, "#ledger-1 .ledger__acts") == "retracted since"
     client.post(reverse("unit-retract", args=[session.session_id]), {"id": corrected.unit_id})
     assert not session.context_units.exists()
     client.post(f"{reverse('unit-restore', args=[session.session_id])}?{urlencode({'id': corrected.unit_id})}")
     assert session.context_units.get().claim == "My dog is called Max."
+
+
+def _correction(html: str) -> tuple[str, str, str]:
+    """Return the title, the id and the text of the page's only link to another unit."""
+    (link,) = parsed(html).css(".facts a[href^='?id=']")
+    title = text_at(html, "[aria-labelledby=origin-title] dt:last-of-type")
+    return title, unquote(str(link.attributes["href"])).removeprefix("?id="), link.text()
 
 
 def test_a_refused_correction_is_in_its_field_again(live_project: Project) -> None:

@@ -197,6 +197,7 @@ def _record(session: Session, step: str, units: QuerySet[ContextUnit], reason: s
         "execution_id": "",
         "reason": reason,
         "text": "",
+        "corrects": "",
         "created_at": _now(),
     }
     insert_copies(UnitEvent, units.order_by("pk"), ["unit_id"], own)

@@ -90,7 +90,7 @@ def replace_unit(session: Session, unit_id: str, units: Sequence[KnowledgeUnit],
         if not fresh:
             raise InvalidInput("The session knows that already; nothing was changed.")
         said = _take_out(locked, unit_id, _by("corrected", actor), _by("corrected for this session", actor))
-        _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”")
+        _add(locked, fresh, f"{_by('correction', actor)} of “{said[:_QUOTED_CHARS]}”", corrects=unit_id)
         notify_on_commit(added_event(locked, fresh, "committed-session", "correction"))
         return _finish(locked, unit_id, "corrected")
 
@@ -121,7 +121,7 @@ def _alike(session: Session, unit: UnitFields) -> QuerySet[LayerUnit]:
     return LayerUnit.objects.filter(layer_id__in=session.journal.ancestry, hash=unit.hash)
 
 
-def _add(session: Session, units: Sequence[KnowledgeUnit], reason: str) -> None:
+def _add(session: Session, units: Sequence[KnowledgeUnit], reason: str, corrects: str = "") -> None:
     if known_hashes(session, units):
         raise Conflict("The session knows a unit that says the same.")
     limit = settings.MRPVM_MAX_SESSION_UNITS
@@ -135,7 +135,7 @@ def _add(session: Session, units: Sequence[KnowledgeUnit], reason: str) -> None:
     index_units(session.journal, units)
     session.unit_count += len(units)
     for unit in units:
-        _note(session, unit.id, Step.COMMITTED, "session", reason, unit.text)
+        _note(session, unit.id, Step.COMMITTED, "session", reason, unit.text, corrects)
 
 
 def _with_turns(session: Session, units: Sequence[KnowledgeUnit]) -> list[tuple[KnowledgeUnit, int | None]]:
@@ -145,9 +145,11 @@ def _with_turns(session: Session, units: Sequence[KnowledgeUnit]) -> list[tuple[
     return [(unit, turns.get(unit.id)) for unit in units]
 
 
-def _note(session: Session, unit_id: str, step: str, store: str, reason: str, text: str = "") -> None:
+def _note(
+    session: Session, unit_id: str, step: str, store: str, reason: str, text: str = "", corrects: str = ""
+) -> None:
     UnitEvent.objects.create(
-        session=session, turn=None, unit_id=unit_id, step=step, store=store, reason=reason, text=text
+        session=session, turn=None, unit_id=unit_id, step=step, store=store, reason=reason, text=text, corrects=corrects
     )
 
 

@@ -1,11 +1,18 @@
 """How what a session holds leaves, in answers and exports alike."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.wire import to_wire
 from sessions_app.api.knowledge import responses
-from sessions_app.api.shell.responses import MessageObject, MountObject, RememberedObject, UnitObject, UnitStep
+from sessions_app.api.shell.responses import (
+    MessageObject,
+    MountObject,
+    RememberedObject,
+    UnitObject,
+    UnitStep,
+    UnitWithSteps,
+)
 from sessions_app.api.turns.responses import MemoryContents
 from sessions_app.models import (
     ContextUnit,
@@ -14,8 +21,10 @@ from sessions_app.models import (
     Message,
     QuarantinedChunk,
     RememberedText,
+    Session,
     UnitEvent,
 )
+from sessions_app.queries.knowledge.provenance import Provenance
 
 
 def message_payload(row: Message) -> MessageObject:
@@ -107,6 +116,27 @@ def step_payload(row: UnitEvent) -> UnitStep:
         "score_parts": dict(row.score_parts),
         "reason": row.reason,
         "created_at": row.created_at,
+    }
+
+
+def unit_life_payload(
+    session: Session, known: Provenance, steps: Sequence[UnitEvent], step_count: int
+) -> UnitWithSteps:
+    """Return a unit that the session sees or saw with steps of its life; `request_id` is of a turn of this session."""
+    told_here = known.turn is not None and known.turn.session_id == session.pk
+    return {
+        "unit_id": known.unit_id,
+        "state": known.state.value,
+        "text": known.text,
+        "request_id": known.turn.request_id if known.turn and told_here else None,
+        "created_at": known.created_at,
+        "committed_at": known.committed_at,
+        "unit": to_wire(known.value) if known.value else None,
+        "kb_id": known.base.kb_id if known.base else None,
+        "corrects": [other.unit_id for other in known.corrects],
+        "corrected_by": [other.unit_id for other in known.corrected_by],
+        "steps": [step_payload(step) for step in steps],
+        "step_count": step_count,
     }
 
 

@@ -9,7 +9,7 @@ from sessions_app.api.sessions.content_payloads import (
     message_payload,
     mount_payload,
     quarantined_payload,
-    step_payload,
+    unit_life_payload,
     unit_payload,
 )
 from sessions_app.api.sessions.export import exported_file
@@ -27,6 +27,7 @@ from sessions_app.api.shell.requests import (
 from sessions_app.api.shell.views import ApiView
 from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge.bases import quarantined_of_session
+from sessions_app.queries.knowledge.provenance import provenance
 from sessions_app.queries.paging import cursor_number, page
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.turns.registry import unit_life
@@ -59,16 +60,14 @@ class Units(ApiView):
 
 
 class OneUnit(ApiView):
-    """One unit and its ledger."""
+    """One unit that the session sees or saw, of its own, its base or its draft, and its ledger."""
 
     @schemas.unit_read
     def get(self, request: Request, session_id: str, unit_id: str) -> Response:
         """Read the unit with the newest steps of its life and how many there are."""
         owner = sessions.session(self.project, session_id)
-        row = sessions.unit(owner, unit_id)
-        steps = unit_life(owner, unit_id)
-        newest = [step_payload(step) for step in steps[-LEDGER_STEPS_MAX:]]
-        return Response({**unit_payload(row), "steps": newest, "step_count": len(steps)})
+        known, steps = provenance(owner, unit_id), unit_life(owner, unit_id)
+        return Response(unit_life_payload(owner, known, steps[-LEDGER_STEPS_MAX:], len(steps)))
 
 
 class Mounts(ApiView):

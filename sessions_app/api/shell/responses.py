@@ -303,9 +303,23 @@ class UnitChange(TypedDict):
     session_context_unit_count: int
 
 
-class UnitWithSteps(UnitObject):
-    """A unit and its ledger."""
+class UnitWithSteps(TypedDict):
+    """A unit that a session sees or saw, and its ledger.
 
+    `unit` is null where the ledger alone has its text. `kb_id` is the mounted base that it is seen through. `corrects`
+    and `corrected_by` are the units that it replaced and that replaced it in the session.
+    """
+
+    unit_id: str
+    state: Annotated[str, OneOf(("pending", "committed", "base", "draft", "hidden", "retracted", "lost"))]
+    text: str
+    request_id: str | None
+    created_at: datetime
+    committed_at: datetime | None
+    unit: UnitValue | None
+    kb_id: str | None
+    corrects: list[str]
+    corrected_by: list[str]
     steps: list[UnitStep]
     step_count: int
 

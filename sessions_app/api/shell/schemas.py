@@ -154,7 +154,11 @@ unit_list = _operation(
     query=requests.UnitListQuery,
 )
 unit_read = _operation(
-    "read_unit", "sessions", "Reads one unit with the newest steps of its life.", {200: responses.UnitWithSteps}, 404
+    "read_unit",
+    "sessions",
+    "Reads one unit that the session sees or saw, of its own, its base or its draft, with its newest steps.",
+    {200: responses.UnitWithSteps},
+    404,
 )
 unit_retract = _operation(
     "retract_unit", "sessions",

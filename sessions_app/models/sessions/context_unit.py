@@ -92,6 +92,9 @@ class UnitEvent(models.Model):
     score = models.FloatField(null=True, blank=True, help_text="Score in its search.")
     reason = RedactedCharField(max_length=300, default="", blank=True, help_text="Why the step was taken.")
     text = RedactedTextField(default="", blank=True, help_text="Text of the unit at this step.")
+    corrects = models.CharField(
+        max_length=400, default="", blank=True, help_text="Id of the unit that this one corrects; empty if it is none."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     # Of a step that a turn judged, which is never a row of this table.

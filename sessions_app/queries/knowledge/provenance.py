@@ -1,9 +1,10 @@
 """The origin of a unit, and the turns that saw, used or lost it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextChoices
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge.units import told_in
@@ -28,25 +29,50 @@ STEPS_SHOWN = 200
 MOUNTS_LOOKED_AT = 50
 
 
+class UnitState(TextChoices):
+    """Where a unit stands for a session."""
+
+    PENDING = "pending"
+    COMMITTED = "committed"
+    IN_BASE = "base", "in the knowledge base"
+    IN_DRAFT = "draft", "in the draft"
+    HIDDEN = "hidden", "hidden from this session"
+    RETRACTED = "retracted", "retracted"
+    LOST = "lost", "no longer stored"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerUnit:
+    """A unit by its id, with its text in the ledger."""
+
+    unit_id: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """One unit as a session knows it.
 
     `value` is None for a unit that is no longer stored; `text` then comes from the ledger. `turn`, `message`, `source`
     and `layer` are set if the unit came from one; `message` is one that a client brought along. `base` is the mounted
-    base through which the session sees the layer. A unit that `is_retracted` can be restored.
+    base through which the session sees the layer. A unit that `is_retracted` can be restored. `corrects` and
+    `corrected_by` are the units that it replaced and that replaced it in this session.
     """
 
     unit_id: str
     text: str
+    state: UnitState
+    created_at: datetime
+    committed_at: datetime | None = None
     value: KnowledgeUnit | None = None
-    state: str = ""
     turn: ExplainabilityTurn | None = None
     message: Message | None = None
     source: KnowledgeSource | None = None
     layer: KnowledgeLayer | None = None
     base: KnowledgeBase | None = None
     is_retracted: bool = False
+    corrects: Sequence[LedgerUnit] = ()
+    corrected_by: Sequence[LedgerUnit] = ()
 
 
 def provenance(session: Session, unit_id: str) -> Provenance:
@@ -56,12 +82,26 @@ def provenance(session: Session, unit_id: str) -> Provenance:
         NotFound: UNIT_NOT_FOUND, the session never saw such a unit.
     """
     own = session.context_units.filter(unit_id=unit_id).select_related("turn__session").first()
-    if own is not None:
-        return _own(own)
-    origin = _in_layers(session, unit_id) or _in_ledger(session, unit_id)
+    origin = _own(own) if own is not None else _in_layers(session, unit_id) or _in_ledger(session, unit_id)
     if origin is None:
         raise NotFound(f"The session never saw a unit '{unit_id}'.", code="UNIT_NOT_FOUND")
-    return origin
+    return _with_corrections(session, origin)
+
+
+def _with_corrections(session: Session, origin: Provenance) -> Provenance:
+    steps = session.unit_events.exclude(corrects="").order_by("pk")
+    pairs = steps.filter(Q(unit_id=origin.unit_id) | Q(corrects=origin.unit_id)).values_list("unit_id", "corrects")
+    corrects = dict.fromkeys(corrected for unit_id, corrected in pairs if unit_id == origin.unit_id)
+    corrected_by = dict.fromkeys(unit_id for unit_id, corrected in pairs if corrected == origin.unit_id)
+    if not corrects and not corrected_by:
+        return origin
+    told = session.unit_events.filter(unit_id__in=[*corrects, *corrected_by]).exclude(text="").order_by("pk")
+    texts = dict(told.values_list("unit_id", "text"))
+    return replace(
+        origin,
+        corrects=[LedgerUnit(unit_id, texts.get(unit_id, "")) for unit_id in corrects],
+        corrected_by=[LedgerUnit(unit_id, texts.get(unit_id, "")) for unit_id in corrected_by],
+    )
 
 
 def _own(unit: ContextUnit) -> Provenance:
@@ -70,8 +110,10 @@ def _own(unit: ContextUnit) -> Provenance:
     return Provenance(
         unit_id=unit.unit_id,
         text=unit.text,
+        state=UnitState(unit.state),
+        created_at=unit.created_at,
+        committed_at=unit.committed_at,
         value=value,
-        state=unit.get_state_display(),
         turn=turn,
         message=_message_told_in(unit, value) if turn is None else None,
     )
@@ -108,12 +150,13 @@ def _in_layers(session: Session, unit_id: str) -> Provenance | None:
     is_hidden = HiddenUnit.objects.filter(
         unit=unit, layer__in=own_layer_keys(session), change=HiddenUnit.Change.REMOVED
     ).exists()
-    state = "in the knowledge base" if through or unit.layer.sealed_at else "in the draft"
+    state = UnitState.IN_BASE if through or unit.layer.sealed_at else UnitState.IN_DRAFT
     return Provenance(
         unit_id=unit_id,
         text=unit.text,
+        state=UnitState.HIDDEN if is_hidden else state,
+        created_at=unit.origin.added_at if unit.origin else unit.layer.created_at,
         value=unit.to_value(),
-        state="hidden from this session" if is_hidden else state,
         source=unit.origin,
         layer=unit.layer,
         base=through,
@@ -166,7 +209,8 @@ def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
     return Provenance(
         unit_id=unit_id,
         text=next((step.text for step in steps if step.text), ""),
-        state="no longer stored" if retracted is None else "retracted",
+        state=UnitState.LOST if retracted is None else UnitState.RETRACTED,
+        created_at=steps[0].created_at,
         turn=first.turn,
         is_retracted=retracted is not None,
     )

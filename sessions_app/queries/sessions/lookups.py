@@ -207,18 +207,6 @@ def session_status(session: Session) -> str:
     return "failed" if latest in _FAILED else "active"
 
 
-def unit(session: Session, unit_id: str) -> ContextUnit:
-    """Return one unit of the session with the turn that brought it in.
-
-    Raises:
-        NotFound: UNIT_NOT_FOUND.
-    """
-    row = units(session).filter(unit_id=unit_id).first()
-    if row is None:
-        raise NotFound(f"The session has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
-    return row
-
-
 def newest_of_user(session: Session, limit: int) -> list[str]:
     """Return the user's newest messages, the oldest of them first."""
     said = session.messages.filter(role=Message.Speaker.USER).order_by("-sequence")

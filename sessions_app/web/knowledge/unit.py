@@ -53,6 +53,10 @@ def unit_context(session: Session, unit_id: str, before: int | None) -> dict[str
         "moments": [
             (title, *_moment(getattr(value, name))) for name, title in _MOMENTS if value and getattr(value, name)
         ],
+        "corrections": [
+            *(("Corrects", other) for other in origin.corrects),
+            *(("Corrected by", other) for other in origin.corrected_by),
+        ],
         "place": _place(origin),
         "is_in_base": _is_in_base(origin),
         "is_in_draft": _is_in_draft(session, origin),
