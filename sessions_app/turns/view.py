@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from django.conf import settings
+
 from mrpvm import registry
 from mrpvm.assistants.skills.choice import SkillChoice
 from mrpvm.commands import Orchestration
 from mrpvm.conversation.preparation import ConversationState, PreparedTurn
+from mrpvm.conversation.session_memory import Memory, StoredMemory
 from mrpvm.conversation.summary import Summary
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
@@ -26,6 +29,8 @@ type Utilities = Mapping[tuple[str, str], float]
 MOST_CHANGED = 12
 """Utilities that may differ from those of the conditions before new conditions are stored."""
 _CONDITIONS_REMEMBERED = 10_000
+_MEMORY_INTERVAL = 50
+"""Turns from one kept memory to the next; fewer where fewer than ten times as many turns are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +42,8 @@ class TurnView:
     the turns that the session remembered, None without a memory. `utilities` are those that differ from the conditions'
     by their places there. The turn that extended the session's summary keeps its text as `new_summary`; later
     turns keep how far it goes. A `history` that the request brought is kept as far as its window may reach; of it
-    `history_omitted_count` messages are not.
+    `history_omitted_count` messages are not. Once in `_MEMORY_INTERVAL` turns `memory` is what the session remembered,
+    because the turns that left it are not kept for ever.
     """
 
     layers: tuple[int, ...]
@@ -58,6 +64,7 @@ class TurnView:
     added: tuple[HistoryMessage, ...] = ()
     skill: Orchestration | None = None
     skill_choice: SkillChoice | None = None
+    memory: StoredMemory | None = None
 
     def as_record(self) -> list[Any]:
         """Return the view as stored data: its fields in their order, without those at the end that say nothing."""
@@ -95,7 +102,14 @@ class TurnView:
             added=turn_input.added,
             skill=turn_input.skill,
             skill_choice=turn_input.skill_choice,
+            memory=_kept_memory(state.memory),
         )
+
+
+def _kept_memory(memory: Memory | None) -> StoredMemory | None:
+    """Return what a turn keeps of the session's memory: all of it after every so many turns, else nothing."""
+    interval = max(1, min(_MEMORY_INTERVAL, settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES // 10))
+    return memory.as_record() if memory and memory.turn_count and memory.turn_count % interval == 0 else None
 
 
 def note_view(

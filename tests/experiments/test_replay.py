@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from pytest_django import Settings
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
@@ -16,7 +17,7 @@ from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.doctor import findings
 from sessions_app.commands.messages import answer_message
-from sessions_app.experiments.replays.recorded import NotReplayable
+from sessions_app.experiments.replays.recorded import NotReplayable, recorded_turn
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.models import (
     ExplainabilityTurn,
@@ -28,6 +29,7 @@ from sessions_app.models import (
     Session,
     TurnEvents,
 )
+from sessions_app.queries.sessions.memory import stored_memory
 from sessions_app.turns.call import TurnCall
 from tests.actions.test_own_units import source
 from tests.experiments.conftest import Talk, stored
@@ -45,6 +47,38 @@ def test_a_replay_is_identical_and_writes_nothing(talk: Talk) -> None:
     before, session = rows(), Session.objects.values().get(pk=turn.session_id)
     assert replay(turn).result == "identical"
     assert (rows(), Session.objects.values().get(pk=turn.session_id)) == (before, session)
+
+
+def test_turns_replay_though_those_that_they_remember_are_gone(project: Project, settings: Settings) -> None:
+    settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 20
+    session = create_session(project)
+    for number in range(23):
+        known = stored_memory(session, timezone.now(), 24)
+        message = (
+            f"Boat {number} leaves at {number + 1}:00." if number % 2 == 0 else f"When does boat {number - 1} leave?"
+        )
+        answer_message(Session.objects.get(pk=session.pk), TurnCall(message=message))
+    kept = [stored(turn) for turn in session.turns.order_by("turn_index")]
+    assert [turn.turn_index for turn in kept] == list(range(4, 24))
+    memory = recorded_turn(kept[-1]).state.memory
+    assert known is not None
+    assert memory is not None
+    assert (memory.as_record(), memory.turn_count) == (known.as_record(), 22)
+    assert len(memory.resolved_terms) > len(ASKED)
+    assert [replay(turn).result for turn in kept[1:]] == ["identical"] * 19
+
+
+def test_a_turn_replays_whose_summary_an_earlier_turn_made(project: Project, settings: Settings) -> None:
+    settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 2
+    settings.MRPVM_HISTORY_MAX_TURNS = settings.MRPVM_VERBATIM_MAX_TURNS = 1
+    session = create_session(project)
+    for number in range(6):
+        flags = {"enable_history_summarization": number < 3}
+        call = TurnCall(message=f"Boat {number} leaves at {number + 1}:00.", flags=flags)
+        answer_message(Session.objects.get(pk=session.pk), call)
+    turn = stored(session.turns.latest("turn_index"))
+    assert recorded_turn(turn).state.summary.sentences
+    assert replay(turn).result == "identical"
 
 
 @pytest.mark.skipif(not is_encoder_installed(), reason="needs the embeddings extra")

@@ -10,8 +10,8 @@ from mrpvm.conversation.answers import stored_answer
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.conversation.rewriting import term_of
-from mrpvm.conversation.session_memory import Memory, after_turn
-from mrpvm.conversation.summary import PlacedMessage, Summary
+from mrpvm.conversation.session_memory import Memory, after_turn, memory_of
+from mrpvm.conversation.summary import PlacedMessage, Summary, summary_of
 from mrpvm.errors import Conflict
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, PluginFinished, Record, event_of, said
@@ -232,7 +232,7 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
         else (),
         last_place=view.last_place,
         summary=summary,
-        memory=None if view.memory_turn_count is None else memory_before(turn, view.memory_turn_count),
+        memory=None if view.memory_turn_count is None else memory_before(turn, view, view.memory_turn_count),
         utilities=_utilities(recorded.conditions, view),
     )
 
@@ -244,13 +244,16 @@ def _utilities(conditions: Conditions, view: TurnView) -> dict[tuple[str, str], 
 
 
 def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
-    """Return the summary that reached so far when the turn began.
+    """Return the summary that reached so far when the turn began: the session's present one, or an earlier turn's.
 
     Raises:
         Conflict: NOT_REPLAYABLE, the turn that made it was removed.
     """
     if not through:
         return Summary()
+    present = summary_of(turn.session.summary)
+    if present.through == through:
+        return present
     for record in views_before(turn):
         summary = TurnView.of_record(record).new_summary
         if summary is not None and summary.through == through:
@@ -274,29 +277,31 @@ def messages_before(session: Session, view: TurnView, flags: Flags, through: int
     return tuple(stored_message(*row) for row in rows[:limit])
 
 
-def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
+def memory_before(turn: ExplainabilityTurn, view: TurnView, turn_count: int) -> Memory:
     """Return what the session remembered when the turn began: what its last `turn_count` turns left.
 
     Raises:
-        Conflict: NOT_REPLAYABLE, some of them were removed.
+        Conflict: NOT_REPLAYABLE, some of them were removed, and none since then keeps what they left.
     """
-    memory: Memory | None = None
-    for earlier in _remembered_turns(turn, turn_count):
+    turns, kept = list[tuple[ExplainabilityTurn, TurnView]](), view.memory
+    earlier_turns = remembered_turns(turn)
+    while kept is None and len(turns) < turn_count:
+        earlier = next(earlier_turns, None)
+        if earlier is None or earlier.view is None:
+            raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
+        earlier_view = TurnView.of_record(earlier.view)
+        turns.append((earlier, earlier_view))
+        kept = earlier_view.memory
+    memory = memory_of(kept or {}, turn_count - len(turns), turn.created_at, turn.created_at)
+    for earlier, earlier_view in reversed(turns):
         memory = after_turn(
             memory,
             turn_index=earlier.turn_index,
-            subject=term_of(message_of(earlier, TurnView.of_record(earlier.view or ()))),
+            subject=term_of(message_of(earlier, earlier_view)),
             answer=stored_answer(earlier.response_document, with_evidence=True),
             now=earlier.finished_at or earlier.created_at,
         )
-    return memory or Memory(created_at=turn.created_at, last_accessed_at=turn.created_at)
-
-
-def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[ExplainabilityTurn]:
-    turns = remembered_turns(turn, turn_count)
-    if len(turns) < turn_count or any(row.view is None for row in turns):
-        raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
-    return turns[::-1]
+    return memory
 
 
 def recorded_requests(recorded: RecordedTurn) -> list[ModelExchange]:

@@ -23,19 +23,16 @@ def views_before(turn: ExplainabilityTurn) -> Iterator[Sequence[object]]:
         of_session = earlier.filter(session=session)
 
 
-def remembered_turns(turn: ExplainabilityTurn, count: int) -> list[ExplainabilityTurn]:
-    """Return at most `count` turns whose memory the turn may have seen, the newest first."""
-    turns: list[ExplainabilityTurn] = []
+def remembered_turns(turn: ExplainabilityTurn) -> Iterator[ExplainabilityTurn]:
+    """Return the turns whose memory the turn may have seen, the newest first."""
     session: Session | None = turn.session
     succeeded = ExplainabilityTurn.objects.filter(status=_SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT)
     earlier = succeeded.filter(session=session, turn_index__lt=turn.turn_index)
-    while session is not None and len(turns) < count:
-        for row in earlier.order_by("-turn_index"):
-            if len(turns) < count and (row.context_report or {}).get("memory") is not None:
-                turns.append(row)
+    while session is not None:
+        rows = earlier.order_by("-turn_index").iterator(chunk_size=20)
+        yield from (row for row in rows if (row.context_report or {}).get("memory") is not None)
         session = session.forked_from if session.fork_reason == ForkReason.EXPIRED else None
         earlier = succeeded.filter(session=session)
-    return turns
 
 
 def turns_through(turn: ExplainabilityTurn, limit: int) -> list[ExplainabilityTurn]:
