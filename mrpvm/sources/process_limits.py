@@ -12,3 +12,5 @@ OUTPUT_BYTES = 512 * 1024 * 1024
 """What a reading process may write: the text and its units, with room for the largest source."""
 UNPACKED_BYTES = 128 * 1024 * 1024
 """What the parts of an office file may unpack to."""
+XML_ELEMENTS, XML_ATTRIBUTES, XML_CHARS = 500_000, 2_000_000, 20_000_000
+"""What the XML parts of a DOCX may hold in all; a book of a thousand pages has fewer. Each element takes some 30 µs."""

@@ -1,6 +1,7 @@
 """Office files and MediaWiki exports made for tests: every part of them is given here."""
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from openpyxl import Workbook
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_TRANSITIONAL = rb"http://schemas\.openxmlformats\.org/(\w+ml|officeDocument)/2006/(main|relationships)"
 _STYLES = {"Title": "Title", "Heading1": "heading 1", "Heading2": "heading 2"}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 
@@ -28,6 +30,15 @@ def repacked(data: bytes, parts: Mapping[str, str | bytes]) -> bytes:
     """Return an archive with other or further parts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return packed({name: archive.read(name) for name in archive.namelist()} | dict(parts))
+
+
+def strict(data: bytes) -> bytes:
+    """Return an office file as it is saved in the strict form of its standard."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    return packed(
+        {name: re.sub(_TRANSITIONAL, rb"http://purl.oclc.org/ooxml/\1/\2", part) for name, part in parts.items()}
+    )
 
 
 def docx(body: str, *, author: str = "", prolog: str = "", parts: Mapping[str, str | bytes] | None = None) -> bytes:

@@ -9,13 +9,27 @@ import pytest
 from mrpvm.errors import InvalidInput, Unreadable
 from mrpvm.sources.documents.document import DOCX, XLSX, media_type_of
 from mrpvm.sources.documents.reading import read_document
-from mrpvm.sources.process_limits import UNPACKED_BYTES
-from tests.sources.office_files import OFFICE, OLE, RELATIONS, docx, footnotes, packed, paragraph, repacked, table, xlsx
+from mrpvm.sources.process_limits import UNPACKED_BYTES, XML_ATTRIBUTES, XML_CHARS, XML_ELEMENTS
+from tests.sources.office_files import (
+    OFFICE,
+    OLE,
+    RELATIONS,
+    docx,
+    footnotes,
+    packed,
+    paragraph,
+    repacked,
+    strict,
+    table,
+    xlsx,
+)
 
 LETTER = docx(paragraph("Dogs travel on the upper deck."))
 SHEET = xlsx({"Decks": [["Deck", "Use"], ["Upper", "Dogs"]]})
 LAUGHS = "".join(f'<!ENTITY a{depth} "{f"&a{depth - 1};" * 10}">' for depth in range(1, 10))
+ENTITIES = "".join(f'<!ENTITY e{number} "x">' for number in range(XML_ELEMENTS + 1))
 FIRST = "xl/worksheets/sheet1.xml"
+SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 FORMULA = '<c r="B2"><f>1+1</f>{}</c>'
 
 
@@ -122,6 +136,58 @@ def test_an_office_file_that_unpacks_to_too_much_is_refused(data: bytes) -> None
 
 
 @pytest.mark.parametrize(
+    ("body", "prolog", "limit"),
+    [
+        ("<w:p/>" * (XML_ELEMENTS + 1), "", XML_ELEMENTS),
+        ("<w:p/>" + "<!---->" * XML_ELEMENTS, "", XML_ELEMENTS),
+        (f"<w:p><w:r><w:t>{'<![CDATA[x]]>' * XML_ELEMENTS}</w:t></w:r></w:p>", "", XML_ELEMENTS),
+        ("<w:p/>", f"<!DOCTYPE w [{ENTITIES}]>", XML_ELEMENTS),
+        (f"<w:p {' '.join(f'a{number}="1"' for number in range(1_000))}/>" * 2_001, "", XML_ATTRIBUTES),
+        (paragraph("Dogs bark. " * (XML_CHARS // 11 + 1)), "", XML_CHARS),
+    ],
+    ids=["elements", "comments", "sections", "entities", "attributes", "characters"],
+)
+def test_a_docx_of_too_many_parts_is_refused_before_it_is_read(
+    body: str, prolog: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("mammoth.convert_to_html")
+    with pytest.raises(Unreadable, match=f"The DOCX has more than {limit:,} ") as refused:
+        read_document(docx(body, prolog=prolog), "a")
+    assert refused.value.details["limit"] == limit
+
+
+@pytest.mark.parametrize(("name", "count"), [("XML_ELEMENTS", 35), ("XML_ATTRIBUTES", 32), ("XML_CHARS", 16)])
+def test_the_parts_of_a_docx_are_counted_together(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = docx(paragraph("Dogs bark."), parts=footnotes("Often."))
+    monkeypatch.setattr(f"mrpvm.sources.documents.office.{name}", count)
+    assert lines_of(file) == ["Dogs bark."]
+    monkeypatch.setattr(f"mrpvm.sources.documents.office.{name}", count - 1)
+    with pytest.raises(Unreadable, match=f"more than {count - 1} "):
+        read_document(file, "a")
+
+
+def test_a_note_of_a_docx_is_written_once_if_named_often() -> None:
+    mark = '<w:r><w:footnoteReference w:id="1"/></w:r>'
+    assert lines_of(docx(paragraph("Dogs bark.", more=mark * 9), parts=footnotes("Often."))) == [
+        "Dogs bark.",
+        "- Often.",
+    ]
+
+
+def test_office_files_in_the_strict_form_are_read() -> None:
+    rows = [["Deck", "Use", "Since"], ["Upper", "Dogs", datetime.date(2026, 3, 5)]]
+    assert lines_of(strict(xlsx({"Decks": rows}, author="Ann"))) == [
+        "# Decks", "| Deck | Use | Since |", "| --- | --- | --- |", "| Upper | Dogs | 2026-03-05 |",
+    ]  # fmt: skip
+    dated = '<c r="C2" t="d"><v>2026-03-05</v></c>'
+    part = f'<worksheet xmlns="{SHEETS}"><sheetData><row>{dated}</row></sheetData></worksheet>'
+    assert lines_of(strict(repacked(SHEET, {FIRST: part}))) == ["# Decks", "2026-03-05"]
+    assert lines_of(strict(docx(paragraph("Rules", style="Title") + table(("Deck", "Use"), ("1", "Cars"))))) == [
+        "# Rules", "| Deck | Use |", "| --- | --- |", "| 1 | Cars |",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("data", "code", "message"),
     [
         (OLE, "UNSUPPORTED_MEDIA_TYPE", "Save it as DOCX, XLSX or PDF"),
@@ -179,8 +245,7 @@ def test_a_formula_has_the_value_that_was_stored_with_it(stored: str, lines: lis
     named = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
     head = f"<row>{named.format('A1', 'Name')}{named.format('B1', 'Sum')}</row>"
     rows = f"{head}<row>{named.format('A2', 'a')}{FORMULA.format(stored)}</row>"
-    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    part = f'<worksheet xmlns="{space}"><sheetData>{rows}</sheetData></worksheet>'
+    part = f'<worksheet xmlns="{SHEETS}"><sheetData>{rows}</sheetData></worksheet>'
     data = repacked(xlsx({"S": []}), {FIRST: part})
     if lines is not None:
         assert lines_of(data) == lines
@@ -200,8 +265,7 @@ def test_a_formula_has_the_value_that_was_stored_with_it(stored: str, lines: lis
     ids=["too far down", "no number", "no such text", "empty"],
 )
 def test_a_sheet_that_is_none_is_refused(rows: str, kind: type[Exception], message: str) -> None:
-    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    part = f'<worksheet xmlns="{space}"><sheetData>{rows}</sheetData></worksheet>'
+    part = f'<worksheet xmlns="{SHEETS}"><sheetData>{rows}</sheetData></worksheet>'
     with pytest.raises(kind, match=message):
         read_document(repacked(SHEET, {FIRST: part}), "a")
 

@@ -11,7 +11,7 @@ from mammoth.raw_text import extract_raw_text_from_element
 
 from mrpvm.sources.documents.document import Document
 from mrpvm.sources.documents.html import read_html
-from mrpvm.sources.documents.office import author_of, opened
+from mrpvm.sources.documents.office import author_of, check_amount, opened
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
 _NOTE_MARK = re.compile(r'<sup><a href="#[^"]*note-[^"]*"[^>]*>\[\d+\]</a></sup>|<a href="#[^"]*note-ref-[^"]*">↑</a>')
@@ -23,9 +23,10 @@ def read_docx(data: bytes) -> Document:
     """Return the text as Markdown: headings, paragraphs, lists and tables in order, then the notes.
 
     Raises:
-        Unreadable: damaged, or it unpacks to more than a file may.
+        Unreadable: damaged, or it unpacks to more than a file may, or has more elements.
     """
     with opened(data, "DOCX") as archive:
+        check_amount(archive, "DOCX")
         author = author_of(archive)
         page = mammoth.convert_to_html(
             io.BytesIO(data),
@@ -33,10 +34,25 @@ def read_docx(data: bytes) -> Document:
             include_embedded_style_map=False,
             external_file_access=False,
             convert_image=lambda image: [],
-            transform_document=transforms.element_of_type(documents.Table, _with_head),
+            transform_document=_prepared,
         ).value
     unnumbered = _NOTES.sub(r"<ul>\1</ul>", _NOTE_MARK.sub("", page))
     return replace(read_html(unnumbered.encode(), "charset=utf-8"), author=author)
+
+
+def _prepared(document: documents.Document) -> documents.Document:
+    """Return the document with heads of tables, and with each note referred to once, because each place writes it."""
+    known: set[tuple[str, str]] = set()
+
+    def first(reference: documents.NoteReference) -> documents.NoteReference | documents.Run:
+        key = reference.note_type, reference.note_id
+        if key in known:
+            return documents.run([])
+        known.add(key)
+        return reference
+
+    once = transforms.element_of_type(documents.NoteReference, first)(document)
+    return transforms.element_of_type(documents.Table, _with_head)(once)
 
 
 def _with_head(table: documents.Table) -> documents.Table:

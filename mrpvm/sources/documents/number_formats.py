@@ -67,6 +67,8 @@ def _digits(amount: Decimal, code: str, exponent: str | None) -> str:
 
 def shown_moment(value: Moment, code: str) -> str:
     """Return a date, a time of the day or a length of time as its cell shows it, with English names."""
+    if code == "General":  # of a day that is stored as text
+        return str(value).removesuffix(" 00:00:00")
     parts = list(_MOMENT.finditer(_OF_COUNTRY.get(code, _sections(code)[0])))
     kinds = [(part["part"] or part["elapsed"] or "")[:1].lower() for part in parts]
     moment, seconds = _moment_of(value)

@@ -19,6 +19,12 @@ from mrpvm.sources.documents.xml import elements
 
 _ROWS = 1_048_576
 """Rows that a sheet has at most."""
+_STRICT = b"http://purl.oclc.org/ooxml/"
+_TRANSITIONAL_NAMES = {
+    _STRICT + b"spreadsheetml/main": b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    _STRICT + b"officeDocument/": b"http://schemas.openxmlformats.org/officeDocument/2006/",
+}
+"""The namespaces of a file that is saved as "Strict Open XML", and those of others, which `openpyxl` knows alone."""
 
 
 def read_xlsx(data: bytes) -> Document:
@@ -32,13 +38,26 @@ def read_xlsx(data: bytes) -> Document:
     with opened(data, "XLSX") as archive:
         author = author_of(archive)
         _check_formulas(archive)
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        file = io.BytesIO(_transitional(archive) if _STRICT in archive.read("_rels/.rels") else data)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         texts = [
             f"# {' '.join(sheet.title.split())}\n\n{text}"
             for sheet in book.worksheets
             if sheet.sheet_state == "visible" and (text := _text_of(sheet))
         ]
     return Document(text="\n\n".join(texts), is_markdown=True, author=author)
+
+
+def _transitional(archive: zipfile.ZipFile) -> bytes:
+    """Return the archive with the namespaces that most files have."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as written:
+        for name in archive.namelist():
+            content = archive.read(name)
+            for strict, transitional in _TRANSITIONAL_NAMES.items():
+                content = content.replace(strict, transitional)
+            written.writestr(name, content)
+    return file.getvalue()
 
 
 def _check_formulas(archive: zipfile.ZipFile) -> None:
