@@ -164,7 +164,7 @@ def test_what_opens_on_a_page_is_no_barrier(browser: Browser, addresses: dict[st
     assert problems(browser) == []
 
 
-@pytest.mark.parametrize("width", [360, 1920])
+@pytest.mark.parametrize("width", [360, 768, 1920])
 def test_no_page_is_wider_than_the_screen(browser: Browser, addresses: dict[str, str], width: int) -> None:
     browser.page.set_viewport_size({"width": width, "height": 740})
     for name, address in addresses.items():

@@ -37,6 +37,15 @@ def test_the_options_leave_the_latest_answer_in_sight(browser: Browser, session:
     assert max(middles) - min(middles) < 1
 
 
+def test_nothing_lies_below_the_conversation(browser: Browser, session: Session) -> None:
+    """Conversation and state scroll inside the page, which ends with the window."""
+    browser.page.set_viewport_size({"width": 1280, "height": 480})
+    page = browser.open("session", session.session_id, query="?panel=turns")
+    expect(page.get_by_role("link", name="Turn 6")).to_be_visible()
+    assert page.locator(".chat__scroll").evaluate("place => place.scrollHeight > place.clientHeight")
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
 def test_without_scripts_options_fold_and_words_stay_true(plain_browser: Browser, session: Session) -> None:
     page = plain_browser.page
     page.goto(f"{plain_browser.url}/sessions/{session.session_id}")
