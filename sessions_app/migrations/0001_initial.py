@@ -3236,7 +3236,12 @@ class Migration(migrations.Migration):
                 ("agent", models.CharField(help_text="Agent of the session when the hour was counted.", max_length=64)),
                 ("asked_by", models.CharField(blank=True, default="", help_text="User or API key.", max_length=150)),
                 ("turn_count", models.PositiveIntegerField(help_text="Turns that ended in the hour.")),
-                ("unanswered_count", models.PositiveIntegerField(help_text="Turns that ended with no answer.")),
+                (
+                    "unanswered_count",
+                    models.PositiveIntegerField(
+                        help_text="Turns that ended with no answer, or only with the closest passage."
+                    ),
+                ),
                 ("failed_count", models.PositiveIntegerField(help_text="Those of them that failed.")),
                 ("up_count", models.PositiveIntegerField(help_text="Turns rated up.")),
                 ("down_count", models.PositiveIntegerField(help_text="Turns rated down.")),

@@ -74,6 +74,7 @@ def turns(project: Project) -> list[ExplainabilityTurn]:
     [
         ("", ["Q6?", "Q5?", "Q4?", "Q3?", "Q2?", "Q1?"]),
         ("status:no-answer", ["Q1?"]),
+        ("status:unanswered", ["Q2?", "Q1?"]),
         ("status:quoted", ["Q2?"]),
         ("status:failed", ["Q3?"]),
         ("is:rewritten", ["Q4?"]),

@@ -120,7 +120,7 @@ def _count_hour(hour: datetime) -> None:
             agent=agent,
             asked_by=asked_by,
             turn_count=count.turns,
-            unanswered_count=count.outcomes[ExplainabilityTurn.Outcome.NO_ANSWER],
+            unanswered_count=sum(count.outcomes[outcome] for outcome in ExplainabilityTurn.UNANSWERED),
             failed_count=count.outcomes[ExplainabilityTurn.Outcome.FAILED],
             up_count=count.ratings["up"],
             down_count=count.ratings["down"],

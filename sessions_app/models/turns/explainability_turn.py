@@ -70,6 +70,9 @@ class ExplainabilityTurn(models.Model):
         INTERRUPTED = "interrupted"
         COMMAND = "command"
 
+    UNANSWERED = (Outcome.NO_ANSWER, Outcome.QUOTED)
+    """Outcomes of questions that nothing answers; at best the closest passage was shown."""
+
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = IdField(unique=True, default=new_request_id)
     turn_index = models.PositiveIntegerField(

@@ -16,7 +16,9 @@ class TurnCounts(models.Model):
     agent = models.CharField(max_length=64, help_text="Agent of the session when the hour was counted.")
     asked_by = models.CharField(max_length=150, default="", blank=True, help_text="User or API key.")
     turn_count = models.PositiveIntegerField(help_text="Turns that ended in the hour.")
-    unanswered_count = models.PositiveIntegerField(help_text="Turns that ended with no answer.")
+    unanswered_count = models.PositiveIntegerField(
+        help_text="Turns that ended with no answer, or only with the closest passage."
+    )
     failed_count = models.PositiveIntegerField(help_text="Those of them that failed.")
     up_count = models.PositiveIntegerField(help_text="Turns rated up.")
     down_count = models.PositiveIntegerField(help_text="Turns rated down.")

@@ -66,7 +66,9 @@ type _Reader = Callable[[str, str], tuple[Operator, TermValue]]
 """A function that reads a value. It takes the key, for proposals, and the text after the colon."""
 
 OUTCOMES = ("answered", "noted", "quoted", "no-answer")
-STATUSES = ("active", "running", "succeeded", *OUTCOMES, "failed", "cancelled", "interrupted", "expired")
+UNANSWERED = "unanswered"
+"""The status of turns with no answer, and of those that only show the closest passage."""
+STATUSES = ("active", "running", "succeeded", *OUTCOMES, UNANSWERED, "failed", "cancelled", "interrupted", "expired")
 MARKS = ("rewritten", "left-out", "ungrounded", "slow", "imported")
 SLOW_MS = 1_000
 """A turn that took longer is slow."""

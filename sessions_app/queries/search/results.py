@@ -11,7 +11,7 @@ from django.db.models.lookups import Contains, Exact
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
 from sessions_app.queries.knowledge.bases import knowledge_bases
-from sessions_app.queries.search.filter_language import OUTCOMES, SLOW_MS, Filter, Term
+from sessions_app.queries.search.filter_language import OUTCOMES, SLOW_MS, UNANSWERED, Filter, Term
 from sessions_app.queries.sessions.lookups import overdue
 
 _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
@@ -141,6 +141,8 @@ _MARKS = {
 
 
 def _turn_status(status: str) -> Q:
+    if status == UNANSWERED:
+        return Q(outcome__in=ExplainabilityTurn.UNANSWERED)
     if status in OUTCOMES:
         return Q(outcome=status)
     if status in _TURN_STATUSES:
@@ -166,6 +168,8 @@ def _of_unit(term: Term) -> Q:
 
 
 def _unit_status(status: str) -> Q:
+    if status == UNANSWERED:
+        return Q(turn__outcome__in=ExplainabilityTurn.UNANSWERED)
     if status in OUTCOMES:
         return Q(turn__outcome=status)
     return Q(turn__status=status) if status in _TURN_STATUSES else _turn_status(status)

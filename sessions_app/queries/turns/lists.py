@@ -11,7 +11,7 @@ from django.db.models.expressions import RawSQL
 
 from mrpvm.errors import NotFound
 from sessions_app.models import ExplainabilityTurn, KBMount, Project, Session, TurnRating
-from sessions_app.queries.search.filter_language import SLOW_MS, Filter, parse
+from sessions_app.queries.search.filter_language import SLOW_MS, UNANSWERED, Filter, parse
 from sessions_app.queries.search.results import found_turns
 
 SHOWN = 50
@@ -21,6 +21,7 @@ PAGES_LOOKED_AT = 20
 SORTS: Mapping[str, str] = {"time": "duration_ms", "tokens": "token_count"}
 """The columns that a page can be ordered by in place of the time at which a turn began."""
 _INDEXED: Mapping[tuple[str, str], Q] = {
+    ("status", UNANSWERED): Q(outcome__in=ExplainabilityTurn.UNANSWERED),
     ("status", "no-answer"): Q(outcome=ExplainabilityTurn.Outcome.NO_ANSWER),
     ("status", "noted"): Q(outcome=ExplainabilityTurn.Outcome.NOTED),
     ("status", "quoted"): Q(outcome=ExplainabilityTurn.Outcome.QUOTED),

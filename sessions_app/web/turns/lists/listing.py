@@ -20,8 +20,9 @@ from sessions_app.web.turns.graph.status import Tone, duration_badge
 
 FILTERS: Mapping[str, str] = {
     "": "All",
+    "status:unanswered": "Unanswered",
     "status:no-answer": "No answer",
-    "status:quoted": "Quoted",
+    "status:quoted": "Closest passage",
     "status:failed": "Failed",
     "is:rewritten": "Rewritten",
     "is:left-out": "Left out",

@@ -97,7 +97,7 @@ def overview_context(project: Project, parameters: Mapping[str, str]) -> dict[st
         "tiles": _tiles(figures, f"{since} {within}"),
         "rows": [_row(step, within) for step in reversed(figures.steps)],
         "series": json.dumps(_series(figures.steps)),
-        "questions": _questions(project, f"status:no-answer {since} {within}"),
+        "questions": _questions(project, f"status:unanswered {since} {within}"),
         "looked_at": UNANSWERED_LOOKED_AT,
         "models": [
             UsedModel(use=use, url=f"{_turns_url(f'used:"{_unquoted(use.model)}" {since} {within}')}&sort=tokens")
@@ -137,7 +137,7 @@ def _tiles(figures: Overview, since: str) -> list[Tile]:
         Tile(
             name="Unanswered",
             value=f"{whole.unanswered_count:,}",
-            url=_turns_url(f"status:no-answer {since}"),
+            url=_turns_url(f"status:unanswered {since}"),
             note=_share(whole.unanswered_count, whole),
             tone="warn" if whole.unanswered_count else "",
         ),
@@ -181,7 +181,7 @@ def _row(step: TimeStep, within: str) -> StepRow:
     return StepRow(
         step=step,
         turns_url=_turns_url(bounds),
-        unanswered_url=_turns_url(f"status:no-answer {bounds}"),
+        unanswered_url=_turns_url(f"status:unanswered {bounds}"),
         failed_url=_turns_url(f"status:failed {bounds}"),
         down_url=_turns_url(f"rating:down {bounds}"),
         slowest_url=f"{_turns_url(bounds)}&sort=time",
