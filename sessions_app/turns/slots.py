@@ -16,6 +16,7 @@ from sessions_app.actions.sessions.session import beginning_of
 from sessions_app.actions.sessions.slots import refusal_of, turn_in_progress, waiting_for_slot
 from sessions_app.actions.settings.audit import asking_name
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
+from sessions_app.models.durability import durable_later
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
 from sessions_app.models.sessions.session import ForkReason, expiry_after
 from sessions_app.tracing import trace_id_of
@@ -112,7 +113,7 @@ def _commit_start(
 ) -> ExplainabilityTurn:
     turn = None
     try:
-        with transaction.atomic():
+        with durable_later(), transaction.atomic():  # until its end nobody was told an answer
             turn = _insert_turn(session, call, take_place, mount)
     except OperationalError:
         if turn is not None:  # the commit may have been carried out, and only its answer lost

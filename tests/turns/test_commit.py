@@ -1,5 +1,6 @@
 """The rows that a successful turn stores."""
 
+from contextlib import suppress
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -12,7 +13,10 @@ from sessions_app.commands.messages import answer_message
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, SessionEvent
 from sessions_app.queries.turns.registry import unit_events
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import TurnError
+from tests.actions.transactions import recorded
 from tests.kernel.scripted import detection, plugin, retrieval, solution
+from tests.layers.test_index import waits_for_the_disk
 from tests.payloads import stored_payloads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,6 +35,19 @@ def test_messages_come_in_pairs_in_order(session, plugins):
     assert [row[:2] for row in rows] == [(1, "user"), (2, "assistant"), (3, "user"), (4, "assistant")]
     assert rows[0][2] == "First?"
     assert rows[1][2].startswith("Because.")
+
+
+@pytest.mark.rule("DECISION-20")
+@pytest.mark.usefixtures("lasting")
+def test_the_end_of_a_turn_waits_for_the_disk_with_its_start(session, plugins, settings, monkeypatch):
+    settings.MRPVM_LEARN = False
+    for solve, status in ((solution("Because."), "succeeded"), (Mock(side_effect=ValueError), "failed")):
+        plugins(plugin("gs-plugin", "gs-a", solve))
+        waited = []
+        with recorded(monkeypatch, lambda waited=waited: waited.append(waits_for_the_disk())), suppress(TurnError):
+            say(session)
+        assert ExplainabilityTurn.objects.latest("pk").status == status
+        assert waited == [False, True]
 
 
 @pytest.mark.rule("TURN-20")
