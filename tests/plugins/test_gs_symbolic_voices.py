@@ -3,6 +3,7 @@
 import pytest
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, answer_text
+from mrpvm.english.messages.small_talk import REPLIES
 from tests.plugins.conversation import Conversation
 
 TALK = (
@@ -106,6 +107,22 @@ def test_small_talk_gets_a_civil_word(message: str) -> None:
     assert answer.status == "no-context"
     assert answer_text(answer) != NO_CONTEXT_TEXT
     assert len(answer_text(answer)) < 160
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["huh", "Huh?", "hm", "Hmm.", "what?", "What??", "eh?", "Pardon?", "sorry?", "Come again?", "What do you mean?",
+     "I don't understand."],
+)  # fmt: skip
+def test_who_did_not_understand_is_told_what_to_do(message: str) -> None:
+    for conversation in (Conversation(), Conversation("My dog is called Rex.")):
+        answer = conversation.say(message)
+        assert (answer.status, answer_text(answer)) == ("no-context", REPLIES["puzzled"])
+
+
+@pytest.mark.parametrize("message", ["Sorry", "What a day!", "What is my dog called?", "what about Rex?"])
+def test_other_messages_are_not_taken_for_puzzlement(message: str) -> None:
+    assert answer_text(Conversation("My dog is called Rex.").say(message)) != REPLIES["puzzled"]
 
 
 def test_an_instruction_alone_is_understood() -> None:

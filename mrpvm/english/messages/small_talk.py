@@ -31,6 +31,8 @@ _LETTERS = re.compile(r"[^\W\d_]['\u2019]?[^\W\d_]")
 _DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ABOUT_ME = pattern("small_talk.about_me")
 _REMARK, _OF_YOU = pattern("small_talk.remark"), pattern("small_talk.of_you")
+_PUZZLED = pattern("small_talk.puzzled")
+"""A message that says only that its writer did not understand: "Huh?", "What do you mean?"."""
 _CHOICE, _NOISE = pattern("small_talk.choice"), pattern("small_talk.noise")
 _REMARK_WORDS = listed("remark_words") | AUXILIARIES | BE_FORMS | CONTRACTED.keys()
 _REMARK_WORDS |= _CORE | _FILLERS | _INTERJECTIONS | CHOICES | word_class("the these those them")
@@ -70,6 +72,8 @@ def is_remark(sentence: str) -> bool:
     if is_phatic(sentence) or not _LETTERS.search(sentence):
         return bool(sentence.strip())
     bare, sentence_words = sentence.strip(), words(sentence)
+    if _PUZZLED.match(bare):
+        return True
     if bare.endswith(QUESTION_MARKS):
         return False
     if any(wording.match(bare) for wording in (_REMARK, _CHOICE, _NOISE)):
@@ -105,6 +109,8 @@ def small_talk_reply(message: str) -> str | None:
         return None
     if _FORGETS_UNNAMED.match(message.strip()):
         return REPLIES["forgets_unnamed"]
+    if _PUZZLED.match(message.strip()):
+        return REPLIES["puzzled"]
     message_words = set(words(message))
     if not message_words:
         return REPLIES["wordless"]
