@@ -10,7 +10,7 @@ from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
-from sessions_app.queries.turns.registry import unanswered_evidence
+from sessions_app.queries.turns.registry import document_evidence, unanswered_evidence
 from sessions_app.web.sessions.closest import CLOSEST_SHOWN
 from tests.layers.units import make_unit
 from tests.web.page_scene import (
@@ -91,6 +91,18 @@ def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, mes
     assert "Nothing asked" in texts_of(client.get(reverse("turns")).text, '[data-label="Outcome"]')
 
 
+@pytest.mark.parametrize("order", ["Delete that.", "Write a poem about the lilac pump.", "Sort the lilac pumps."])
+def test_nothing_came_close_to_an_order(live_project: Project, order: str) -> None:
+    client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
+    turn = asked(client, session, "My lilac pump is called Tom.", order)
+    assert document_evidence(turn.response_document)
+    for address in (
+        reverse("session", args=[session.session_id]),
+        reverse("turn", args=[session.session_id, turn.request_id]),
+    ):
+        assert lists_of(client, address) == []
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
@@ -115,9 +127,10 @@ def test_only_statements_of_groups_without_an_answer_are_given() -> None:
     def entry(unit_id: str, score: float, **more: object) -> dict[str, object]:
         return {"unitId": unit_id, "score": score, "unit": {"id": unit_id, **more}}
 
-    answered = {"status": "answered", "sessionSources": [entry("a", 1.0)], "kbSources": []}
+    answered = {"status": "answered", "intent": "Why?", "sessionSources": [entry("a", 1.0)], "kbSources": []}
     unanswered = {
         "status": "no-context",
+        "intent": "Why?",
         "sessionSources": [entry("b", 0.4)],
         "kbSources": [entry("c", 0.6), entry("whole", 0.9, childUnitIds=["b", "c"]), entry("b", 0.4)],
     }

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from mrpvm.conversation.answers import cited_units, stored_answer
+from mrpvm.english.messages.kinds import kind_of
 from mrpvm.errors import NotFound
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.events import Event, Record, event_of
@@ -360,9 +361,9 @@ def document_evidence(document: ResponseDocument | None) -> list[UnitValue]:
 
 
 def unanswered_evidence(document: ResponseDocument | None) -> list[UnitValue]:
-    """Return the same of the groups without an answer."""
-    groups = document["groups"] if document else ()
-    return _evidence([group for group in groups if group["status"] == "no-context"])
+    """Return the same of the groups whose question has no answer; an order asks nothing."""
+    groups = [group for group in (document["groups"] if document else ()) if group["status"] == "no-context"]
+    return _evidence([group for group in groups if kind_of(group["intent"], is_alone=True) != "order"])
 
 
 def _evidence(groups: Sequence[ResponseGroup]) -> list[UnitValue]:
