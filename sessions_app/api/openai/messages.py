@@ -90,7 +90,9 @@ def _text(content: Any, name: str) -> str:
         kind = part.get("type") if isinstance(part, dict) else None
         text = part.get(_TEXT_PARTS[kind]) if kind in _TEXT_PARTS else None
         if not isinstance(text, str):
-            raise unsupported(f"{name}[{place}]", f"parts of type {kind!r} are not taken, only text.")
+            raise unsupported(
+                f"{name}[{place}]", f"parts of type {kind!r} are not taken. Say in a text part what they hold."
+            )
         texts.append(text)
     return "\n".join(texts)
 

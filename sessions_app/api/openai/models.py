@@ -4,8 +4,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.llm.roles import NO_PREFERENCE
-from sessions_app.api.openai.errors import missing
 from sessions_app.api.openai.objects import OpenAIModel
+from sessions_app.api.openai.parameters import unknown_model
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.language_model import model_names
 
@@ -33,5 +33,5 @@ class OneModel(OpenAIView):
             NotFound: `model_not_found`.
         """
         if name != NO_PREFERENCE and name not in model_names():
-            raise missing("model", "model_not_found", f"The model '{name}' does not exist.")
+            raise unknown_model(name)
         return Response(_model(name))

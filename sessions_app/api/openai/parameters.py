@@ -7,6 +7,7 @@ from django.conf import settings
 
 from mrpvm.conversation.flags import ALIASES
 from mrpvm.conversation.flags import NAMES as FLAGS
+from mrpvm.errors import NotFound
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
@@ -36,7 +37,7 @@ _REFUSED = {
     "top_logprobs": "answers are not all written by a model.",
     "audio": "only text is spoken here.",
     "modalities": "only text is spoken here.",
-    "response_format": "an answer's form is asked for in words.",
+    "response_format": 'leave it out and ask for the form in the message, such as "Answer in JSON.".',
 }
 _METADATA_KEYS, _KEY_CHARS, _VALUE_CHARS = 16, 64, 512
 
@@ -56,7 +57,9 @@ def warnings_of(body: Mapping[str, Any]) -> list[str]:
         if name == "text" and isinstance(value, dict) and _format_of(value) not in (None, "text"):
             raise unsupported("text.format", _REFUSED["response_format"])
         if name == "tool_choice":
-            raise unsupported(name, "no tool of a client is ever called.")
+            raise unsupported(name, "no tool of a client is ever called. Leave it out, or send 'none'.")
+        if name == "tools" and body.get("tool_choice") == "none":
+            continue
         warnings.append(f"{name} has no effect here.")
     return warnings
 
@@ -141,7 +144,15 @@ def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | N
     if takes_any_model():
         warnings.append(f"The model '{name}' is not known here; '{NO_PREFERENCE}' answered.")
         return name, None
-    raise missing("model", "model_not_found", f"The model '{name}' does not exist.")
+    raise unknown_model(name)
+
+
+def unknown_model(name: str) -> NotFound:
+    return missing(
+        "model",
+        "model_not_found",
+        f"The model '{name}' does not exist. Ask '{NO_PREFERENCE}', or another that GET /v1/models lists.",
+    )
 
 
 def takes_any_model() -> bool:

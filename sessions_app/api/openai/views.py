@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from mrpvm.errors import InvalidInput
 from mrpvm.wire import JSONObject
-from sessions_app.api.openai.errors import exception_handler
+from sessions_app.api.openai.errors import exception_handler, missing
 from sessions_app.api.openai.objects import ListObject, MessageItem
 from sessions_app.api.shell.views import ApiView, UnknownPath
 from sessions_app.queries.search.row_numbers import whole_number
@@ -34,6 +34,15 @@ class OpenAIView(ApiView):
 
 class UnknownOpenAIPath(UnknownPath, OpenAIView):
     """Any other address below `/v1`."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse the request before its method is looked at, and name what there is."""
+        raise missing(
+            None,
+            "unknown_url",
+            f"There is no {request.path} here: chat/completions, responses, conversations, models and traces are what"
+            " this server answers below /v1. Ask the provider of a model for anything else, such as embeddings.",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,9 @@
 """The official OpenAI SDK as the client of a live server: every method, streamed and not."""
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import openai
 import pytest
 from openai import OpenAI
@@ -10,6 +14,7 @@ from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, WaitingSolver, registered
 from tests.api.openai.conftest import PATIENCE_SECONDS, key_of
 from tests.live import LiveServer
+from tests.llm.provider import Provider
 
 TOLD = {"role": "user", "content": "My dog is called Rex."}
 ASKED = {"role": "user", "content": "What is my dog called?"}
@@ -240,6 +245,67 @@ def test_what_cannot_be_done_is_refused_by_name(sdk: OpenAI, parameter: str, val
     assert raised.value.param is not None
     assert raised.value.param.startswith(parameter)
     assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["json_object", "json_schema"])
+def test_who_wants_json_is_told_how_to_get_it(sdk: OpenAI, kind: str) -> None:
+    wanted: Any = {"type": kind, "json_schema": {"name": "a", "schema": {"type": "object"}}}
+    with pytest.raises(openai.BadRequestError, match="ask for the form in the message") as raised:
+        sdk.chat.completions.create(model="mrpvm", messages=[TOLD], response_format=wanted)
+    assert raised.value.type == "invalid_request_error"
+    assert (raised.value.code, raised.value.param) == ("unsupported_parameter", "response_format")
+    with pytest.raises(openai.BadRequestError, match="ask for the form in the message") as raised:
+        sdk.responses.create(model="mrpvm", input="Hi", text={"format": {"name": "a", "schema": {}, **wanted}})
+    assert (raised.value.code, raised.value.param) == ("unsupported_parameter", "text.format")
+    headers = {"X-Session-Id": "json"}
+    sdk.chat.completions.create(model="mrpvm", messages=[TOLD], response_format={"type": "text"}, extra_headers=headers)
+    words: Any = {"role": "user", "content": f"{ASKED['content']} Answer in JSON."}
+    answer = sdk.chat.completions.create(model="mrpvm", messages=[words], extra_headers=headers)
+    assert "Rex" in json.dumps(json.loads(answer.choices[0].message.content or ""))
+
+
+def test_tools_that_are_not_to_be_called_change_nothing(sdk: OpenAI) -> None:
+    tools: Any = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    for choice, warned in (("none", []), ("auto", ["tools has no effect here."])):
+        chosen: Any = choice
+        answer = sdk.chat.completions.create(model="mrpvm", messages=[TOLD], tools=tools, tool_choice=chosen)
+        assert (answer.model_extra or {})["warnings"] == warned
+        assert answer.choices[0].message.content == "Noted: My dog is called Rex. [1]"
+        assert answer.choices[0].message.tool_calls is None
+
+
+def test_what_is_not_served_is_refused_in_the_clients_terms(sdk: OpenAI) -> None:
+    asked: list[Callable[[], object]] = [
+        lambda: sdk.embeddings.create(model="mrpvm", input="Rex"),
+        lambda: sdk.completions.create(model="mrpvm", prompt="Rex"),
+        lambda: sdk.images.generate(model="mrpvm", prompt="Rex"),
+        lambda: sdk.moderations.create(input="Rex"),
+        lambda: sdk.files.list(),
+    ]
+    for ask in asked:
+        with pytest.raises(openai.NotFoundError, match="what this server answers below /v1") as raised:
+            ask()
+        assert (raised.value.type, raised.value.code, raised.value.param) == (
+            "invalid_request_error", "unknown_url", None,
+        )  # fmt: skip
+
+
+@pytest.mark.rule("DECISION-29")
+def test_models_of_a_provider_are_listed_and_others_refused(sdk: OpenAI, provider: Provider) -> None:
+    listed = [model.id for model in sdk.models.list()]
+    assert listed[:2] == ["mrpvm", "some-model"]
+    for name in listed:
+        assert sdk.models.retrieve(name).id == name
+    for refused in (
+        lambda: sdk.models.retrieve("gpt-9"),
+        lambda: sdk.chat.completions.create(model="gpt-9", messages=[TOLD]),
+        lambda: sdk.responses.create(model="gpt-9", input="Hi"),
+    ):
+        with pytest.raises(openai.NotFoundError, match="Ask 'mrpvm', or another that GET /v1/models lists") as raised:
+            refused()
+        assert (raised.value.type, raised.value.code, raised.value.param) == (
+            "invalid_request_error", "model_not_found", "model",
+        )  # fmt: skip
 
 
 @pytest.mark.rule("DECISION-30")
