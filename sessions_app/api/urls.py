@@ -98,6 +98,7 @@ urlpatterns = [
     path("kbs/<id:kb_id>/compaction", knowledge.Compaction.as_view(), name="kb-compaction"),
     path("kbs/<id:kb_id>/tests", suites.TestsOfBase.as_view(), name="kb-tests"),
     path("kbs/<id:kb_id>/sources", knowledge.Sources.as_view(), name="sources"),
+    path("kbs/<id:kb_id>/sources/<id:source_id>", knowledge.OneSource.as_view(), name="kb-source"),
     path("kbs/<id:kb_id>/quarantine", knowledge.BaseQuarantine.as_view(), name="kb-quarantine"),
     path("plugins", plugins.Plugins.as_view(), name="plugins"),
     path("models", plugins.LanguageModels.as_view(), name="models"),

@@ -126,6 +126,7 @@ urlpatterns = [
     path("knowledge/<id:kb_id>/news", knowledge.news, name="knowledge-news"),
     path("knowledge/<id:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
     path("knowledge/<id:kb_id>/upload", knowledge.upload, name="knowledge-upload"),
+    path("knowledge/<id:kb_id>/remove", knowledge.remove, name="knowledge-remove"),
     path("knowledge/<id:kb_id>/compare", knowledge.compare, name="knowledge-compare"),
     path("knowledge/<id:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
     path("knowledge/<id:kb_id>/rename", knowledge.rename, name="knowledge-rename"),

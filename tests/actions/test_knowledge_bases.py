@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
 from sessions_app.actions.knowledge import bases as knowledge
+from sessions_app.actions.knowledge.revisions import restore_revision
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Project, Session
 from sessions_app.queries.knowledge.bases import sources
 from tests.actions.knowledge_scene import (
@@ -203,3 +205,44 @@ class TestAddSource:
         with pytest.raises(NotFound) as refused:
             add_text(base, "manual", "text", [])
         assert refused.value.code == "KB_NOT_FOUND"
+
+
+class TestRemoveSource:
+    """A removal is a new revision; earlier ones keep the source."""
+
+    def test_the_base_no_longer_shows_it(self, base: KnowledgeBase, listener: ListeningRetriever) -> None:
+        add_text(base, "other", "", [make_unit("o", "The valve leaks")], source_id="other")
+        add_text(base, "manual.md", "old", [make_unit("a", "The pump is old")], source_id="m")
+        add_text(base, "manual.md", "text", [make_unit("a", "The pump leaks")], source_id="m")
+        with committing():
+            removed = knowledge.remove_source(base, "m")
+        changed = KnowledgeBase.objects.select_related("head").get()
+        assert (held(base, "pump"), held(base, "valve")) == ([], ["The valve leaks"])
+        assert [row.source_id for row in sources(changed)] == ["other"]
+        assert (changed.revision, changed.source_count, changed.head.unit_count) == (5, 1, 1)
+        assert (removed.name, changed.head.sealed_at is not None) == ("manual.md", True)
+        assert [(event.event_type, event.reason) for event in listener.heard[-1:]] == [("kb-saved", "source-remove")]
+
+    def test_sessions_and_earlier_revisions_keep_it(self, project: Project, base: KnowledgeBase) -> None:
+        add_text(base, "manual.md", "text", [make_unit("a", "The pump leaks")], source_id="m")
+        session = create_session(project, base=KnowledgeBase.objects.get())
+        knowledge.remove_source(base, "m")
+        assert seen(session, "pump") == [("The pump leaks", "kb")]
+        restore_revision(base, 2)
+        assert held(base, "pump") == ["The pump leaks"]
+
+    def test_the_same_id_can_be_added_again(self, base: KnowledgeBase) -> None:
+        for _ in range(2):
+            add_text(base, "manual.md", "text", [make_unit("a", "The pump leaks")], source_id="m")
+            knowledge.remove_source(base, "m")
+        assert (held(base, "pump"), KnowledgeBase.objects.get().source_count) == ([], 0)
+
+    def test_what_is_not_shown_is_refused(self, base: KnowledgeBase) -> None:
+        add_text(base, "manual.md", "text", [], source_id="m")
+        knowledge.remove_source(base, "m")
+        for source_id in ("m", "another"):
+            with pytest.raises(NotFound) as refused:
+                knowledge.remove_source(base, source_id)
+            assert refused.value.code == "SOURCE_NOT_FOUND"
+        assert KnowledgeBase.objects.get().revision == 3
+        assert not KnowledgeLayer.objects.filter(kind="staged").exists()

@@ -65,6 +65,8 @@ def base_changes(caller: Caller) -> None:
     kb_id = caller.post("/api/kbs", {"name": "Ships"}).json()["kb_id"]
     path = f"/api/kbs/{kb_id}"
     caller.post(f"{path}/sources", {"name": "s.md", "content": "The Anna is a ship."})
+    source_id = caller.get(f"{path}/sources").json()["sources"][0]["sourceId"]
+    caller.delete(f"{path}/sources/{source_id}")
     caller.post(f"{path}/restore", {"revision": 1})
     caller.post(f"{path}/compaction")
 
@@ -98,7 +100,9 @@ def suite_changes(caller: Caller) -> None:
 
 
 CHANGES = {
-    base_changes: ["base.created", "base.source-added", "base.revision-restored", "base.compaction-asked"],
+    base_changes: [
+        "base.created", "base.source-added", "base.source-removed", "base.revision-restored", "base.compaction-asked",
+    ],
     suite_changes: [
         "base.created", "suite.created", "test.added", "test.changed", "test.removed", "suite.renamed", "export.made",
         "suite.deleted",

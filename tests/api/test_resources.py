@@ -201,6 +201,20 @@ def test_a_base_goes_back_to_an_earlier_revision(editor: Caller, caller: Callabl
     assert viewer.post(f"/api/kbs/{kb_id}/compaction", {}).status_code == 403
 
 
+def test_a_source_is_removed_from_a_base(editor: Caller, caller: Callable[..., Caller]) -> None:
+    viewer = caller("viewer")
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    sources = f"/api/kbs/{kb_id}/sources"
+    for name in ("s0", "s1"):
+        editor.post(sources, {"name": name, "content": f"The pump {name} is blue.", "source_id": name})
+    assert viewer.delete(f"{sources}/s0").status_code == 403
+    for _ in range(2):
+        assert editor.delete(f"{sources}/s0").status_code == 204
+    assert [row["sourceId"] for row in viewer.get(sources).json()["sources"]] == ["s1"]
+    base = viewer.get(f"/api/kbs/{kb_id}").json()
+    assert (base["revision"], base["unitCount"], base["sourceCount"]) == (4, 1, 1)
+
+
 def test_who_restores_a_revision_is_noted_and_a_key_is_nobody(editor: Caller, project: Project) -> None:
     kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
     editor.post(f"/api/kbs/{kb_id}/sources", {"name": "s", "content": "The pump is blue."})

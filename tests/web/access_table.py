@@ -42,7 +42,7 @@ _NAMES: dict[Needs, str] = {
         session-memory-clear session-kb-mount session-kb-unmount session-kb-unstage session-kb-save session-kb-fork
         session-ask
         session-rename session-delete session-restore unit-retract unit-restore unit-correct turn-continue turn-cancel
-        turn-rate suite-import suite-rename suite-delete test-delete knowledge-upload knowledge-restore
+        turn-rate suite-import suite-rename suite-delete test-delete knowledge-upload knowledge-remove knowledge-restore
         knowledge-rename knowledge-fork knowledge-delete knowledge-undelete knowledge-compact
         experiment-stop experiment-delete
         turn-filter-save turn-filter-change turn-filter-delete turns-keep turns-review

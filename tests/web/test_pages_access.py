@@ -103,7 +103,7 @@ FORMS_OF_SESSION = (
 OF_SUITE = ("run-start", "rename", "delete")
 OF_LIST = ("turn-filter-save", "turns-keep", "turns-review")
 OF_FILTER = ("change", "delete")
-OF_BASE = ("test", "upload", "restore", "compact", "rename", "fork", "delete")
+OF_BASE = ("test", "upload", "remove", "restore", "compact", "rename", "fork", "delete")
 
 
 def form_addresses(project: Project) -> list[tuple[str, str]]:

@@ -179,6 +179,23 @@ def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> 
     assert "Its layers are being compacted." in texts_of(html, "[aria-labelledby=about-title] p")
 
 
+def test_a_source_is_removed_on_the_page(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    for name in ("rules.md", "prices.csv"):
+        add_text(base, name, name, [make_unit(name, f"Pump {name}.", source_id=name)], source_id=name)
+    html = admin.get(address_of(base)).text
+    check_html(html)
+    form = f'form[action="{reverse("knowledge-remove", args=[base.kb_id])}"]'
+    assert attributes_of(html, f"{form} [name=source_id]", "value") == ["prices.csv", "rules.md"]
+    remove = reverse("knowledge-remove", args=[base.kb_id])
+    html = admin.post(remove, {"source_id": "rules.md"}, follow=True).text
+    assert notice(html) == "Removed “rules.md”. Restoring revision 3 brings it back."
+    assert texts_of(html, "[aria-labelledby=sources-title] .table__title") == ["prices.csv"]
+    assert texts_of(html, "[aria-labelledby=revisions-title] .unit__meta a")[0] == "a source removed"
+    html = admin.post(remove, {"source_id": "rules.md"}, follow=True).text
+    assert notice(html) == "The base has no source 'rules.md'. SOURCE_NOT_FOUND"
+
+
 def statements(head: KnowledgeLayer) -> set[str]:
     """Return the visible units of a layer's chain, read one by one."""
     hidden = EffectiveView.of_layer(head).hidden
@@ -239,7 +256,8 @@ def test_who_may_only_read_restores_nothing(project: Project) -> None:
     html = reader.get(reverse("knowledge-base", args=[base.kb_id])).text
     assert "Restore revision" not in visible_text(html)
     assert "Add source" not in visible_text(html)
-    for name in ("knowledge-restore", "knowledge-compact", "knowledge-upload"):
+    assert "Remove from this base" not in visible_text(html)
+    for name in ("knowledge-restore", "knowledge-compact", "knowledge-upload", "knowledge-remove"):
         assert reader.post(reverse(name, args=[base.kb_id]), {"revision": 1, "expected": 2}).status_code == 403
         assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
 

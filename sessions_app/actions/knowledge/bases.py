@@ -7,7 +7,7 @@ from itertools import count
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mrpvm.errors import Conflict, InvalidInput
+from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app import events
 from sessions_app.actions.knowledge.notifications import kb_saved, notify_on_commit
 from sessions_app.actions.knowledge.source_rows import (
@@ -179,10 +179,8 @@ def add_source(
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
     """
-    head = KnowledgeLayer.objects.filter(headed_bases=base).first()
-    if head is None:
-        raise no_such_base()
     check_source(source)
+    head = _head_of(base)
     earlier = earlier_sources(head, source.source_id)
     refuse_taken(head, source, earlier, replaces=replaces)
     with staging(head) as layer:
@@ -192,26 +190,56 @@ def add_source(
         return _publish(base, layer.pk, row, replaces=replaces)
 
 
+def remove_source(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
+    """Remove a source and its units from what a base shows; return the row that says so, under the source's name.
+
+    Earlier revisions keep it, and so do the sessions that have one of them mounted.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND, the base shows no such source; KB_NOT_FOUND.
+        Conflict: the source was changed meanwhile.
+
+    Effects: as for `add_source`.
+    """
+    head = _head_of(base)
+    earlier = earlier_sources(head, source_id)
+    if not is_listed(earlier):
+        raise NotFound(f"The base has no source '{source_id}'.", code="SOURCE_NOT_FOUND")
+    nothing = NewSource(name=earlier[-1].name, source_id=source_id, kind=KnowledgeSource.Kind.REMOVED)
+    with staging(head) as layer:
+        row = insert_source(layer, nothing, earlier)
+        hide_in_batches(layer, earlier)
+        return _publish(base, layer.pk, row, replaces=True)
+
+
+def _head_of(base: KnowledgeBase) -> KnowledgeLayer:
+    head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+    if head is None:
+        raise no_such_base()
+    return head
+
+
 @transaction.atomic
 def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
     """Seal the layer of a staged source and make it the head of the base."""
     locked = lock_base(base)
+    is_removal = source.kind == KnowledgeSource.Kind.REMOVED
+    reason = "source-remove" if is_removal else "source-add"
     with within_quotas(locked.project):
         layer = lock_staged_on(layer_pk, locked.head)
         earlier = earlier_sources(locked.head, source.source_id)
         refuse_taken(locked.head, source, earlier, replaces=replaces)
         hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # sources added since this one was staged
         layer.own_source_count = 1
-        layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
+        layer.source_count = locked.head.source_count + (not is_removal) - is_listed(earlier)
         layer.save(update_fields=["own_source_count", "source_count"])
         check_base_size(layer)
         seal_layer(layer)
-        move_head(locked, layer, reason="source-add")
+        move_head(locked, layer, reason=reason)
         events.announce_revision(locked)
-    record_of_base(
-        AuditKind.BASE_SOURCE_ADDED, locked, source_id=source.source_id, name=source.name, revision=locked.revision
-    )
-    notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
+    act = AuditKind.BASE_SOURCE_REMOVED if is_removal else AuditKind.BASE_SOURCE_ADDED
+    record_of_base(act, locked, source_id=source.source_id, name=source.name, revision=locked.revision)
+    notify_on_commit(kb_saved(locked, session=None, reason=reason))
     source.layer = layer
     return source
 

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.knowledge.bases import create_base, delete_base, restore_base
+from sessions_app.actions.knowledge.bases import create_base, delete_base, remove_source, restore_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.api.knowledge.responses import Repository, RepositoryCreated, RevisionObject, SourceAdded
 from sessions_app.api.knowledge.source_stream import source_answer
@@ -175,6 +175,17 @@ class Sources(ApiView):
             return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
 
         return source_answer(self, work, status=201, streams=streams)
+
+
+class OneSource(ApiView):
+    """One source that a base shows."""
+
+    @schemas.source_remove
+    def delete(self, request: Request, kb_id: str, source_id: str) -> Response:
+        """Remove the source; one that is gone already, or was never there, is fine too."""
+        with suppress(NotFound):
+            remove_source(knowledge_base(self.project, kb_id), source_id)
+        return Response(status=204)
 
 
 class BaseQuarantine(ApiView):

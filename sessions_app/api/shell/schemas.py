@@ -827,6 +827,12 @@ source_add = _operation(
     404, 409, 422, 502, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
+source_remove = _operation(
+    "remove_source", "knowledge",
+    "Removes a source and its units from what the base shows, as a new revision; earlier revisions keep them. Removing "
+    "one that is gone already is fine.",
+    {204: None}, 409,
+)  # fmt: skip
 kb_quarantine = _operation(
     "list_kb_quarantine",
     "knowledge",

@@ -5,6 +5,7 @@ _WORDS = {
     "create": "made",
     "before": "kept from an earlier version",
     "source-add": "a source changed",
+    "source-remove": "a source removed",
     "save": "saved from a session",
     "save-fork": "saved as a fork",
     "fork": "forked",

@@ -23,6 +23,7 @@ class AuditKind(models.TextChoices):
     BASE_REVERTED = "base.revision-restored", "restored an earlier revision of a base"
     BASE_SAVED = "base.saved", "saved a session into a base"
     BASE_SOURCE_ADDED = "base.source-added", "added a source to a base"
+    BASE_SOURCE_REMOVED = "base.source-removed", "removed a source from a base"
     BASE_UNDELETED = "base.restored", "restored a base"
     EXPERIMENT_DELETED = "experiment.deleted", "deleted an experiment"
     EXPORTED = "export.made", "exported data"

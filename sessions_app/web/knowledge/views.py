@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from mrpvm.errors import Conflict, MRPError, NotFound
 from mrpvm.preview import counted
 from mrpvm.sources.documents.document import FORMATS
-from sessions_app.actions.knowledge.bases import create_base, delete_base, rename_base, restore_base
+from sessions_app.actions.knowledge.bases import create_base, delete_base, remove_source, rename_base, restore_base
 from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
 from sessions_app.ingest.load import Upload, load_source
@@ -102,6 +102,20 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]) + "#upload-status")
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def remove(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Remove a source (`source_id`) from the base."""
+    base = knowledge_base(member.project, kb_id)
+    try:
+        removed = remove_source(base, request.POST.get("source_id", ""))
+    except (Conflict, NotFound) as refused:
+        tell_error(request, refused)
+    else:
+        tell(request, f"Removed “{removed.name}”. Restoring revision {base.revision} brings it back.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
 
 
 @require_safe
