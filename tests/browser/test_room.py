@@ -1,6 +1,9 @@
 """Layout of the pages: nothing covers text, and no text is cut without a sign."""
 
+from collections.abc import Callable
+
 import pytest
+from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import expect
 
 from sessions_app.models import Session
@@ -77,6 +80,19 @@ def test_large_text_does_not_widen_the_page(browser: Browser, session: Session) 
     expect(page.locator(".ledger table")).to_be_visible()
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_browser_set_to_large_text_gets_the_layout_of_a_narrow_screen(
+    browser: Browser, session: Session, launch_browser: Callable[..., Chromium]
+) -> None:
+    chromium = launch_browser(args=["--no-sandbox", "--disable-dev-shm-usage", "--blink-settings=defaultFontSize=32"])
+    context = chromium.new_context(viewport=DESKTOP, storage_state=browser.page.context.storage_state())
+    page = Browser(context.new_page(), browser.url, browser.project).open("session", session.session_id)
+    composer = page.locator(".composer").bounding_box()
+    assert composer is not None
+    assert composer["width"] > DESKTOP["width"] * 0.8
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    chromium.close()
 
 
 def test_an_answer_stands_below_its_question_in_the_list(browser: Browser, session: Session) -> None:

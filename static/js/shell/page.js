@@ -76,8 +76,11 @@ document.addEventListener("htmx:response:error", (event) => {
 });
 
 document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
-  if (!ctx || ctx.request.method === "GET") return; // a failed refresh changes nothing
-  const words = "No answer came. Look whether it was done, then try again.";
+  const isReading = ctx?.request.method === "GET";
+  if (!ctx || (isReading && ctx.sourceEvent?.type !== "click")) return; // a failed refresh changes nothing
+  const words = isReading
+    ? "The server could not be reached."
+    : "No answer came. Look whether it was done, then try again.";
   const place = ctx.sourceElement.closest("dialog[open]")?.querySelector("[role=alert]");
   if (place) place.textContent = words;
   else toast(words, { failed: true });

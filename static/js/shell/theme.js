@@ -26,7 +26,7 @@
     rail: {
       values: ["narrow", "wide"],
       opener: "button[name=rail]",
-      shown: () => root.dataset.rail ?? (matchMedia("(max-width: 1400px)").matches ? "narrow" : "wide"),
+      shown: () => root.dataset.rail ?? (matchMedia("(width <= 87.5em)").matches ? "narrow" : "wide"),
     },
   };
 
