@@ -82,7 +82,7 @@ def test_large_text_does_not_widen_the_page(browser: Browser, session: Session) 
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_a_browser_set_to_large_text_gets_the_layout_of_a_narrow_screen(
+def test_large_text_gets_the_layout_of_a_narrow_screen(
     browser: Browser, session: Session, launch_browser: Callable[..., Chromium]
 ) -> None:
     chromium = launch_browser(args=["--no-sandbox", "--disable-dev-shm-usage", "--blink-settings=defaultFontSize=32"])

@@ -120,7 +120,7 @@ def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: S
     browser.complaints.clear()  # the browser itself notes the lost request
 
 
-def test_a_panel_that_does_not_arrive_is_told_where_the_reader_asked_for_it(browser: Browser, session: Session) -> None:
+def test_a_panel_that_does_not_arrive_says_so(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     page.route("**/state?*", lambda route: route.abort(), times=1)
     tab = page.get_by_role("link", name="Settings").last

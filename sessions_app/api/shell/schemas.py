@@ -831,7 +831,7 @@ source_remove = _operation(
     "remove_source", "knowledge",
     "Removes a source and its units from what the base shows, as a new revision; earlier revisions keep them. Removing "
     "one that is gone already is fine.",
-    {204: None}, 409,
+    {204: None}, 404, 409,
 )  # fmt: skip
 kb_quarantine = _operation(
     "list_kb_quarantine",
