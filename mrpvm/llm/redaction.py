@@ -174,9 +174,9 @@ def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
     """Return a deep copy without secrets; keys, structure and whatever is no text stay as they are.
 
     Args:
-        secrets: texts to be taken out wherever they occur.
+        secrets: texts to be taken out wherever they occur, except those of fewer than 8 characters.
     """
-    known = re.compile("|".join(re.escape(item) for item in secrets if item) or r"(?!)")
+    known = re.compile("|".join(re.escape(item) for item in secrets if len(item) >= SECRET_CHARS) or r"(?!)")
     return _copy(value, known, is_secret=False)
 
 

@@ -82,10 +82,14 @@ def test_a_request_keeps_what_it_follows_and_its_numbers() -> None:
 
 
 def test_named_secrets_go_wherever_they_are() -> None:
-    assert redacted(["my key is hunter2.", {"a": "hunter2"}], ["hunter2", ""]) == [
-        "my key is [REDACTED].",
-        {"a": REDACTED},
-    ]
+    said = ["one is tiger-paw.", {"a": "tiger-paw"}]
+    assert redacted(said, ["tiger-paw", ""]) == ["one is [REDACTED].", {"a": REDACTED}]
+
+
+@pytest.mark.parametrize("placeholder", ["x", "none", "ollama", "no-key"])
+def test_a_placeholder_for_a_key_is_not_redacted(placeholder: str) -> None:
+    said = [f"{placeholder} is in no text a secret: exxon, none.", {"a": placeholder}]
+    assert redacted(said, [placeholder]) == said
 
 
 def test_named_secrets_are_redacted_unless_short(monkeypatch: pytest.MonkeyPatch) -> None:
