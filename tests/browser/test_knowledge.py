@@ -222,11 +222,13 @@ def test_long_names_keep_their_place_and_text_direction(browser: Browser) -> Non
 
 
 def test_an_open_page_says_that_somebody_changed_the_base(opened: Page, base: KnowledgeBase) -> None:
+    aside(add_text, base, "fans", "Fans", [make_unit("f", "The fan hums.")])
+    opened.reload()
     search = opened.get_by_role("searchbox")
     search.fill("half a que")
     aside(add_text, base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
     news = opened.locator("#base-news")
-    expect(news).to_contain_text("Revision 2 now: a source changed.", timeout=15_000)
+    expect(news).to_contain_text("Revision 3 now: a source changed.", timeout=15_000)
     expect(search).to_have_value("half a que")
     expect(search).to_be_focused()
     news.get_by_role("link", name="Show it").click()

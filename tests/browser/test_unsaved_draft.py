@@ -128,6 +128,17 @@ def test_what_was_told_is_forked_with_a_name_and_a_toast_says_so(browser: Browse
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine")
 
 
+def test_the_dialog_opens_for_its_address_and_only_once(browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(browser.project, base=winter)
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id, query="?saving=1#unsaved-draft")
+    dialog = page.get_by_role("dialog", name="Save or fork")
+    expect(dialog.get_by_role("form", name="Save")).to_be_visible()
+    page.reload()
+    expect(page.locator("#session-state")).to_contain_text("in this session alone")
+    expect(dialog).to_be_hidden()
+
+
 def test_what_was_told_is_saved_only_where_it_is_chosen(browser: Browser, winter: KnowledgeBase) -> None:
     session = new_session(browser.project, base=winter)
     aside(learn, session, *TOLD)

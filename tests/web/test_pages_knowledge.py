@@ -196,6 +196,14 @@ def test_a_source_is_removed_on_the_page(admin: Client, project: Project) -> Non
     assert notice(html) == "The base has no source 'rules.md'. SOURCE_NOT_FOUND"
 
 
+def test_an_empty_base_begins_with_its_sources(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    seen = [texts_of(admin.get(address_of(base)).text, ".split > .stack h2")]
+    add_text(base, "rules.md", "Text", [make_unit("a", "The pump hums.")])
+    seen.append(texts_of(admin.get(address_of(base)).text, ".split > .stack h2"))
+    assert seen == [["Sources", "Lineage"], ["Units", "Sources", "Lineage"]]
+
+
 def statements(head: KnowledgeLayer) -> set[str]:
     """Return the visible units of a layer's chain, read one by one."""
     hidden = EffectiveView.of_layer(head).hidden

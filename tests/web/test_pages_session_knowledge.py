@@ -204,7 +204,7 @@ def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> 
     sent(client, session, "session-kb-save", include_conversation_units="yes")
     forget(session, TOLD[0])
     html = asks(client, session)
-    assert "1 unit of the base that this session has forgotten would go with all that was told." in texts_of(
+    assert "With all facts told, 1 unit of the base that is hidden from this session would be removed." in texts_of(
         html, "#saving p"
     )
     sent(client, session, "session-kb-save", include_conversation_units="yes")

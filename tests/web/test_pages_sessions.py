@@ -10,9 +10,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
-from sessions_app.actions.sessions.session import UNDO_PERIOD
+from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session
 from sessions_app.actions.settings.projects import create_project
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnRating
+from tests.actions.knowledge_scene import add_text
+from tests.layers.units import make_unit
 from tests.web.page_scene import (
     add_turns,
     attributes_of,
@@ -24,6 +26,7 @@ from tests.web.page_scene import (
     new_session,
     notice,
     parsed,
+    session_html,
     text_at,
     texts_of,
 )
@@ -259,6 +262,28 @@ def test_sessions_are_ordered_by_what_their_last_turns_come_to(
         assert [text.lower() for text in texts_of(first, '[aria-sort="descending"] a')] == [sort]
         (more,) = links_of(first, "#more-sessions a")
         assert titles(first) + titles(client.get(more).text) == list(expected)
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_the_first_step_makes_a_base_where_the_role_may(project: Project, role: str) -> None:
+    client = member_client(project, role)
+    html = client.get(reverse("start")).text
+    check_html(html)
+    assert reverse("knowledge") in links_of(html, ".steps a")
+    forms = attributes_of(html, ".steps form", "action")
+    assert forms == ([reverse("knowledge"), reverse("session-create")] if role == "editor" else [])
+
+
+def test_an_empty_conversation_names_the_base_to_ask_about(client: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    empty = [text_at(session_html(client, create_session(project, base=base)), "#messages .empty p")]
+    add_text(base, "rules.md", "The pump hums.", [make_unit("a", "The pump hums.")])
+    base.refresh_from_db()
+    empty.append(text_at(session_html(client, create_session(project, base=base)), "#messages .empty p"))
+    assert [text.split(".")[0] for text in empty] == [
+        "State a fact, then ask about it",
+        "Ask about Handbook, or state a fact",
+    ]
 
 
 def test_the_first_steps_lead_to_turns_worth_opening(client: Client, project: Project) -> None:

@@ -229,6 +229,22 @@ def _correction(html: str) -> tuple[str, str, str]:
     return title, unquote(str(link.attributes["href"])).removeprefix("?id="), link.text()
 
 
+def test_a_corrected_unit_of_a_base_leads_to_what_corrects_the_base(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, Upload(data=b"The pump is blue.", name="rules.txt", declared_type="text/plain"))
+    base.refresh_from_db()
+    session, client = create_session(live_project, base=base), member_client(live_project, "editor")
+    unit_id = base.head.units.get(claim="The pump is blue.", ku_type="atomic").unit_id
+    html = unit_page(client, session, unit_id)
+    assert "until this session is saved" in text_at(html, "#correction-hint")
+    correct = reverse("unit-correct", args=[session.session_id])
+    html = client.post(correct, {"id": unit_id, "text": "The pump is red."}, follow=True).text
+    check_html(html)
+    assert text_at(html, "#change-title") == "Hidden"
+    (saving,) = links_of(html, "[aria-labelledby=change-title] a")
+    assert text_at(client.get(saving).text, "#unsaved-draft-title") == "Save or fork"
+
+
 def test_a_refused_correction_is_in_its_field_again(live_project: Project) -> None:
     session = create_session(live_project)
     talk(session, "My dog is called Rex. My car is red.")

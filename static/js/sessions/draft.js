@@ -21,6 +21,12 @@ document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   draftDialog().showModal();
 });
 
+// The same for that link's address, opened from another page.
+if (location.hash === "#unsaved-draft" && document.querySelector("#saving h2")) {
+  draftDialog().showModal();
+  history.replaceState(null, "", location.pathname);
+}
+
 // A response with a message means success: the dialog closes, and the page shows the change.
 document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   if (!ctx.sourceElement.matches("form[hx-target='#toasts']") || ctx.response?.status !== 200) return;
