@@ -12,6 +12,7 @@ from typing import Any
 
 from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.messages.small_talk import NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
+from mrpvm.text_cache import TextCache
 from mrpvm.trace.response import (
     ResponseDocument,
     ResponseGroup,
@@ -41,6 +42,7 @@ _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
 _MARK_OR_OPENING = re.compile(rf"[ ]?(?<!\\)\[\d{{1,3}}\](?!\()|^{NOTED_OPENING}[ ]?", re.MULTILINE)
 
 
+@TextCache  # the same answers are the history of turn after turn
 def words_told(text: str) -> str:
     """Return an answer without the marks of its sources and without what opens an acknowledgement.
 

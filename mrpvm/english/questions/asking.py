@@ -99,6 +99,7 @@ def words_asked(text: str) -> dict[str, str]:
     }
 
 
+@TextCache
 def bare_question(text: str) -> str:
     """Return a question without its introduction and with short forms written out."""
     bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))

@@ -64,6 +64,7 @@ def read(text: str) -> Sentence:
     return Sentence(text=in_full(text), tokens=tokens, surfaces=surfaces, words=words, clauses=clauses)
 
 
+@partial(TextCache, measured_one_in=16)  # of a question several rules ask for them, in several turns
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of a sentence in lower case and as written; "May", "10 am" and "a mine" are nouns."""
     surfaces = surfaces_of(spelled_out(text))

@@ -73,6 +73,8 @@ class Word:
 
 def in_full(text: str) -> str:
     """Return a text with forms such as "I'll", "you're" and "my brother's a vet" as two words."""
+    if "'" not in text and "\u2019" not in text:
+        return text
     long = _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
     return _SHORT_IS.sub(r"\g<host> is", _SHORT_HAS.sub(r"\g<host> has", long))
 
