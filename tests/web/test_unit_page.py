@@ -229,7 +229,7 @@ def _correction(html: str) -> tuple[str, str, str]:
     return title, unquote(str(link.attributes["href"])).removeprefix("?id="), link.text()
 
 
-def test_a_corrected_unit_of_a_base_leads_to_what_corrects_the_base(live_project: Project) -> None:
+def test_a_corrected_unit_leads_to_what_corrects_the_base(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     load_source(base, Upload(data=b"The pump is blue.", name="rules.txt", declared_type="text/plain"))
     base.refresh_from_db()
