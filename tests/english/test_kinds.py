@@ -122,7 +122,8 @@ def test_a_message_may_only_name_the_text_to_write(message: str) -> None:
     "message",
     ["gate code 4471", "Aunt Rosa: no nuts", "my blue bike", "left a drill at the mill", "Bacteria live on the roots",
      "The cat sleeps.", "Letter to Ada: sent", "mum's blue bike",
-     "is moved to Monday", "my sister, Ada, is a nurse in Oslo", "Recipe for bread\nflour 500 g\nwater 300 g"],
+     "is moved to Monday", "is closed this week", "is told twice now.", "my sister, Ada, is a nurse in Oslo",
+     "Recipe for bread\nflour 500 g\nwater 300 g"],
 )  # fmt: skip
 def test_statements_search_nothing(message: str) -> None:
     assert kind_of(message, is_alone="\n" not in message) == "statement"
@@ -143,7 +144,8 @@ def test_yes_no_questions_begin_with_an_auxiliary() -> None:
      "Can anyone tell if it is late", "what my sister does", "What people live there", "I have no clue how it works",
      "can't remember where I put the keys", "anyone know the code", "is it open or not", "Should I call, or wait",
      "Will Grant come to the party", "was Anna born in Leeds", "I need to know the price", "have you seen the film",
-     "is used oil taken back", "I'm not a member, are guests allowed"],
+     "is used oil taken back", "is dried fish on the menu today", "is 7z supported",
+     "I'm not a member, are guests allowed"],
 )  # fmt: skip
 def test_questions_need_no_mark(message: str) -> None:
     assert kind_of(message) == "question"

@@ -28,6 +28,30 @@ def test_steps_are_one_procedure_whatever_their_verbs(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("This lists them:\n\n    pump --list\n\nIt is red.", ["This lists them: pump --list", "It is red."]),
+        ("This lists them:\n```sh\n# all of them\npump --list\n```\nIt is red.",
+         ["This lists them: all of them", "pump --list", "It is red."]),
+        ("Use it as follows::\n\n  pump 3\n  pump 4", ["Use it as follows:: pump 3", "pump 4"]),
+        ("These are sold:\n\nHoses and nuts.", ["These are sold: Hoses and nuts."]),
+        ("One:\n\nTwo:\n\nThree.", ["One:", "Two: Three."]),
+        ("This lists them:\n\n## Pumps\n\nIt is red.", ["This lists them:", "It is red."]),
+        ("This lists them:\n\nIs it red?", ["This lists them:"]),
+    ],
+)  # fmt: skip
+def test_a_sentence_goes_with_what_it_introduces(text: str, told: list[str]) -> None:
+    assert stated(text) == told
+
+
+def test_code_has_no_headings() -> None:
+    text = "# Pumps\n\n```\n# Start it.\npump\n```\n\n~~~\n```\n# It runs.\n~~~\n\nIt stops."
+    assert [(item.text, item.heading) for item in statements_of(text)] == [
+        ("Start it.", "Pumps"), ("pump", "Pumps"), ("It runs.", "Pumps"), ("It stops.", "Pumps"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("The following valves exist:\n- V1 is red", "The following valves exist:\n- V1 is red."),

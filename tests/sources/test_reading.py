@@ -276,3 +276,46 @@ def test_each_part_of_a_long_table_has_its_head() -> None:
     assert len(chunks) > 2
     assert all(chunk.text.startswith("| Name | Phone |\n") for chunk in chunks)
     assert all(f"| Person {number} | {number} |" in document.text for number in range(1_000))
+
+
+CONFIGURATION = b"""# Sluice settings.
+# They are read at the start.
+#
+###### LOGIN ######
+
+# Seconds until a login fails
+#
+login-timeout 60
+
+# By default the gate is shut. The crew
+# opens it.
+gate shut
+level 3
+"""
+
+
+def test_the_comments_of_a_configuration_file_are_its_prose() -> None:
+    text = read_document(CONFIGURATION, "sluice.conf").text
+    assert [line for line in text.split("\n") if line] == [
+        "Sluice settings.",
+        "They are read at the start.",
+        "# LOGIN",
+        "Seconds until a login fails:",
+        "login-timeout 60",
+        "By default the gate is shut. The crew",
+        "opens it.",
+        "gate shut",
+        "level 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"# Sluice\n\nIt opens.\n\n# Gate\n\nIt shuts.", "a.txt"),
+        (b"# Sluice\n## Gate\n### Hinge\n## Lock\nIt shuts.", "a.txt"),
+        (b"# Sluice\n## Gate\n### Hinge\nIt is red.", "a.md"),
+    ],
+)
+def test_headings_are_no_comments(data: bytes, name: str) -> None:
+    assert read_document(data, name).text == data.decode()

@@ -61,6 +61,9 @@ _ASKING_WORDS = 4
 _ORDER_WORDS = 7
 _LABELLED = re.compile(r":\s+\S(?!.*\bor\b)")
 """A label with a value, which offers no choice: "What to bring: towels"."""
+_AFTER_PARTICIPLES = (
+    lexicon.PREPOSITIONS | lexicon.CONJUNCTIONS | lexicon.DETERMINERS | SUBORDINATORS | PARTICLES | {"to", "not"}
+)
 _NOTED = re.compile(r"[\d,;:(]")
 _NOTING = SUBORDINATORS - lexicon.PREPOSITIONS | lexicon.word_class("i we he she they")
 """An imperative of more words, or with a number, an aside, a time or a condition, may note what is to be done."""
@@ -330,15 +333,16 @@ def _asks_without_mark(opening: _Opening) -> bool:
 def _inverts(opening: _Opening) -> bool:
     """Return whether an auxiliary at the beginning has its subject behind it."""
     head, second, closed = opening.head, opening.second, opening.is_closed
-    if len(head) < 2 or second in ("not", "never", "n't", "be") or second[:1].isdigit():
+    is_now = opening.first in ("is", "are")
+    if len(head) < 2 or second in ("not", "never", "n't", "be") or (second[:1].isdigit() and not is_now):
         return False
     if words(strip_lead(opening.sentence))[0] in _AUXILIARY_OF and second not in _SUBJECTS | {"there"}:
         return False  # "Don't open it", "Haven't seen Tom"
     if opening.first == "do" and second not in lexicon.SPEAKERS | lexicon.DETERMINERS | {"they", "people"}:
         return not closed
     is_participle = opening.first in lexicon.BE_FORMS | lexicon.HAVE_FORMS and (is_past(second) or second == "been")
-    if is_participle and opening.first in ("is", "are"):
-        is_participle = closed or not any(map(is_past, head[2:]))  # "is unused data carried over"
+    if is_participle and is_now and not closed and len(head) > 3:  # "is used oil taken back", not "is moved to Monday"
+        is_participle = head[2] in _AFTER_PARTICIPLES or head[2].removesuffix("s") in lexicon.TIME_WORDS
     if second in lexicon.PREPOSITIONS or is_participle or (opening.first == "am" and second != "i"):
         return False  # "was at the dentist", "was born in May", "am moving", without the subject
     if opening.first in lexicon.MODALS and "base" in verb_forms(second) and second not in _NOUN_LIKE:

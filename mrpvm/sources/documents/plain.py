@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from itertools import groupby
 
 from mrpvm.errors import Unreadable
 
@@ -16,6 +17,10 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE)
 _OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 """Codecs that no file is written in; some take a time that grows with the square of the file."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+_COMMENTS_LEAST = 3
+"""So many lines in succession that begin with one "#" are no headings."""
+_RULED = 4
+"""A title between lines or rows of at least so many "#" heads what follows."""
 
 
 def decoded(data: bytes, declared: str | None = None) -> str:
@@ -40,6 +45,37 @@ def charset_in(declaration: str) -> str | None:
 def cleaned(text: str) -> str:
     """Return the text with lines that end in a line feed, and without characters that no database stores."""
     return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n"))
+
+
+def uncommented(text: str) -> str:
+    """Return a plain text whose comments, if it has any, are its prose: a configuration file explains itself in them.
+
+    A text has comments if some lines in succession begin with one `#`. A title within a row of `#` becomes a heading.
+    What is set below a comment belongs to it: "Seconds until a login fails: LOGIN_TIMEOUT 60".
+    """
+    runs = [(is_comment, list(run)) for is_comment, run in groupby(text.split("\n"), key=_is_comment)]
+    counts = (sum(not line.lstrip().startswith("##") for line in run) for is_comment, run in runs if is_comment)
+    if not any(count >= _COMMENTS_LEAST for count in counts):
+        return text
+    read: list[str] = []
+    for is_comment, run in runs:
+        if is_comment:
+            read += "\n".join(map(_said, run)).rstrip().split("\n")
+            continue
+        if run[0].strip() and read and read[-1][-1:].isalnum():
+            read[-1] += ":"
+        read += [part for line in run for part in (line, "")]
+    return "\n".join(read)
+
+
+def _said(comment: str) -> str:
+    said, line = comment.strip(" \t#"), comment.strip()
+    is_title = said and line.startswith("#" * _RULED) and line.endswith("#")
+    return f"\n# {said}\n" if is_title else said
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip(" \t").startswith("#")
 
 
 def _decode(data: bytes, encoding: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mrpvm.errors import InvalidInput
 from mrpvm.sources.documents.document import DOCX, XLSX, Document, MediaType, media_type_of
-from mrpvm.sources.documents.plain import cleaned, decoded
+from mrpvm.sources.documents.plain import cleaned, decoded, uncommented
 from mrpvm.sources.documents.records import records_text
 from mrpvm.sources.documents.tables import csv_text
 
@@ -49,7 +49,8 @@ def read_document(data: bytes, name: str, declared: str | None = None) -> Docume
 
             document = read_mediawiki(data)
         case _:
-            document = Document(text=decoded(data, declared), is_markdown=media_type == "text/markdown")
+            text, is_markdown = decoded(data, declared), media_type == "text/markdown"
+            document = Document(text=text if is_markdown else uncommented(cleaned(text)), is_markdown=is_markdown)
     text = cleaned(document.text)
     if not text.strip():
         raise InvalidInput("There is no content.")

@@ -31,9 +31,9 @@ SCORER = "the scorer is sure"
 _CANDIDATES_MAX = 16
 _PLAIN_WORDS = 15
 """The grammar parses sentences completely up to this number of words."""
-_QUOTED_MAX = 3
+_QUOTED_MAX = 4
 """The most sentences of a quotation from one text."""
-_QUOTED_APART_MAX = 2
+_QUOTED_APART_MAX = 3
 """The most sentences of a quotation from several texts."""
 _HEADED = 0.3
 """The least share of a question's words that a heading and the sentence below it have to be quoted."""

@@ -17,13 +17,20 @@ from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.answered_questions import answered_questions
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
-from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, MessageStatement, Segmenter, lines_of
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import (
+    Line,
+    MessageStatement,
+    Segmentation,
+    Segmenter,
+    lines_of,
+)
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, table_rows
 
 _QUESTIONS_LEAD = pattern("source_text.questions_lead")
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_]*$")
 _OPEN_END = pattern("source_text.open_end")
 _CELL = "|"
+_FENCES = ("```", "~~~")
 _WRAPPED_CHARS = 60
 """A line of at least this length without a final mark is wrapped, whatever follows."""
 _FULL = 0.8
@@ -39,10 +46,16 @@ class _SourceSegmenter(Segmenter):
         super().__init__()
         self._headings: deque[PlainHeading] = deque()
         self._is_short = False
+        self._lead = ""  # a sentence that introduces what is in the next paragraph, such as a command
+
+    def run(self, text: str) -> Segmentation:
+        result = super().run(text)
+        self._state_lead()
+        return result
 
     def _lines(self, text: str) -> list[Line]:
         """Return the lines, each item with those that go on with it, and none empty within a list or below its lead."""
-        parted = answered_questions(text.splitlines())
+        parted = answered_questions(_without_fences(text.splitlines()))
         raw = parted.lines
         lines_read: list[Line] = []
         headings = {
@@ -70,6 +83,9 @@ class _SourceSegmenter(Segmenter):
         if self._headings and text.strip() == self._headings[0].text:
             self._open_section(self._headings.popleft())
             return
+        if text.lstrip().startswith("#"):
+            self._flush_prose()
+            self._state_lead()
         super()._take_line(text)
         if self._is_short and not text.strip():
             self._heading, self._is_short = None, False
@@ -77,6 +93,7 @@ class _SourceSegmenter(Segmenter):
     def _open_section(self, heading: PlainHeading) -> None:
         """Begin the section of a heading without marks; unless it is a question it is kept as a separate line."""
         self._flush_prose()
+        self._state_lead()
         self._heading = None
         if not heading.text.endswith(QUESTION_MARKS):
             self._add_statement(heading.text)
@@ -90,6 +107,7 @@ class _SourceSegmenter(Segmenter):
             rows = table_rows(lines[start:end])
             self._prose = lines[: start if rows is not None else end]
             super()._flush_prose()
+            self._state_lead()
             for row in rows or ():
                 self._state_row(row)
             lines = lines[end:]
@@ -115,7 +133,16 @@ class _SourceSegmenter(Segmenter):
         stated = [text for text in texts if not text.endswith(QUESTION_MARKS)]
         self._state_list(lead, stated, is_procedure=all(item.is_numbered for item in items))
 
+    def _state_lead(self) -> None:
+        """Add the sentence whose introduced text did not come."""
+        if self._lead:
+            self._add_statement(without_reminder(self._lead))
+            self._lead = ""
+
     def _take_lead(self) -> str:
+        if not self._prose and self._lead:
+            lead, self._lead = self._lead, ""
+            return lead
         parts = sentences(self._joined())
         if not parts or not (parts[-1].endswith(":") or _QUESTIONS_LEAD.match(parts[-1])):
             return ""
@@ -129,8 +156,27 @@ class _SourceSegmenter(Segmenter):
             is_stated = not sentence.endswith(QUESTION_MARKS)
         else:
             is_stated = not asks_reader(sentence) and not is_phatic(sentence)
-        if is_stated:
-            self._add_statement(without_reminder(sentence))
+        if not is_stated:
+            return
+        if sentence.endswith(":"):
+            self._state_lead()
+            self._lead = sentence
+        else:
+            self._add_statement(without_reminder(f"{self._lead} {sentence}".lstrip()))
+            self._lead = ""
+
+
+def _without_fences(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the fences of code, and code without the `#` of its comments, which head nothing."""
+    fence, read = "", list[str]()
+    for line in lines:
+        mark = line.strip()[:3]
+        if mark in _FENCES and mark == (fence or mark):
+            fence = "" if fence else mark
+            read.append("")
+        else:
+            read.append(line.lstrip(" \t#") if fence else line)
+    return read
 
 
 def _continues(item: Line, line: str) -> bool:
