@@ -99,9 +99,16 @@ def test_a_finding_tells_what_comes_instead(talk: Talk, case: Planted) -> None:
         ("Rex's bowl", "rex", True),
         ("加热器重八公斤", "八公斤", True),
         ("Anything.", "", True),
+        ("I don't know: nothing I was told or given answers this.", "No", False),
+        ("No, it is sold out.", "No", True),
+        ("We rent two bikes.", "bike", True),
+        ("Both classes are full.", "class", True),
+        ("It is unsold.", "sold", False),
+        ("The 8kg heater", "kg", True),
+        ("المتجر مفتوح", "متجر", True),
     ],
 )
-def test_a_text_says_whole_numbers(answer: str, wanted: str, is_said: bool) -> None:
+def test_a_text_says_whole_numbers_and_words(answer: str, wanted: str, is_said: bool) -> None:
     assert says(answer, wanted) is is_said
 
 

@@ -79,11 +79,29 @@ def compared_text(text: str) -> str:
 
 
 def says(text: str, wanted: str) -> bool:
-    """Return whether a text contains another, whose numbers are whole: "18 kg" and "1.8 kg" do not say "8 kg"."""
+    """Return whether a text contains another, whose numbers and words are whole.
+
+    "18 kg" and "1.8 kg" do not say "8 kg", and "I don't know" does not say "no"; "two bikes" says "bike". Scripts
+    without letters of two cases, some of which write no spaces, are searched for any part.
+    """
     words = compared_text(wanted)
-    before = r"(?<!\d)(?<!\d[.,])" if words[:1].isdigit() else ""
-    after = r"(?!\d)(?![.,]\d)" if words[-1:].isdigit() else ""
-    return re.search(f"{before}{re.escape(words)}{after}", compared_text(text)) is not None
+    return re.search(f"{_before(words[:1])}{re.escape(words)}{_after(words[-1:])}", compared_text(text)) is not None
+
+
+def _before(char: str) -> str:
+    if char.isdigit():
+        return r"(?<!\d)(?<!\d[.,])"
+    return r"(?<![^\W\d_])" if _has_case(char) else ""
+
+
+def _after(char: str) -> str:
+    if char.isdigit():
+        return r"(?!\d)(?![.,]\d)"
+    return r"(?:e?s)?(?![^\W\d_])" if _has_case(char) else ""
+
+
+def _has_case(char: str) -> bool:
+    return char.lower() != char.upper()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
