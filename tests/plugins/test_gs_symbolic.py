@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bench.evaluation.session import EvaluatedSession
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING, UNKNOWN_TEXT, answer_text
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.testing import call_context, unit
@@ -225,6 +226,25 @@ def test_questions_among_the_evidence_state_nothing() -> None:
 )  # fmt: skip
 def test_a_question_is_tried_in_other_words(told: str, question: str, answer: str) -> None:
     assert answer_text(Conversation(told).say(question)) == answer
+
+
+STOCK = """| Article | Price | In stock | Colour |
+|---|---|---|---|
+| City bike Astrid | 4995 kr | 3 | green |
+| City bike Olof | 5495 kr | 0 | black |
+| Helmet Uvex | 599 kr | 12 | white |
+"""
+
+
+def test_a_quoted_part_of_a_row_names_its_row() -> None:
+    with EvaluatedSession() as session:
+        session.load(STOCK, "prices.md")
+        outcome = session.say("Do you have the Olof in stock?")
+    assert outcome.answer is not None
+    assert answer_text(outcome.answer) == (
+        f"{QUOTED_OPENING} City bike Olof: - Price: 5495 kr. [1] - In stock: 0. - Colour: black. [1] "
+        "Helmet Uvex: - In stock: 12. - Colour: white. [2]"
+    )
 
 
 def test_what_was_corrected_is_not_quoted() -> None:

@@ -4,6 +4,7 @@ If the grammar refuses a plain sentence that it can parse, the refusal stands. I
 so for these the scorer decides.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,8 @@ _QUOTED_MAX = 4
 """The most sentences of a quotation from one text."""
 _QUOTED_APART_MAX = 3
 """The most sentences of a quotation from several texts."""
+_HEADED_LIST = re.compile(r"(?!- )(.+):\n- ")
+"""A list with a line before it that says what it is about; a row of a table is told as one."""
 _HEADED = 0.3
 """The least share of a question's words that a heading and the sentence below it have to be quoted."""
 
@@ -244,7 +247,7 @@ def _quoted(group: AnswerGroup, candidates: Sequence[Candidate], sure: float, re
     """Return the group with the closest passage and its source; sentences are in the order of their source."""
     shown = sorted(candidates, key=lambda item: item.order)
     unit_ids = tuple(dict.fromkeys(item.entry.unit.id for item in shown))
-    said = " ".join(f"{item.passage.text} [{unit_ids.index(item.entry.unit.id) + 1}]" for item in shown)
+    said = " ".join(f"{_quotation(item, shown)} [{unit_ids.index(item.entry.unit.id) + 1}]" for item in shown)
     return replace(
         group,
         basis="quoted",
@@ -253,6 +256,14 @@ def _quoted(group: AnswerGroup, candidates: Sequence[Candidate], sure: float, re
         confidence=round(sure, 2),
         reason=reason,
     )
+
+
+def _quotation(item: Candidate, shown: Sequence[Candidate]) -> str:
+    """Return the sentence, and before an item of a list or table what the list is about, unless that is shown too."""
+    text, unit = item.passage.text, item.entry.unit
+    headed = _HEADED_LIST.match(unit.text) if text.startswith("- ") else None
+    is_begun = any(other.entry.unit.id == unit.id and other.position < item.position for other in shown)
+    return text if headed is None or is_begun else f"{sentences(headed[1])[-1]}: {text}"
 
 
 def _signs(best: Scored, model: Model) -> str:
