@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from mrpvm.testing import check_plugin
+from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.actions.settings.api_keys import ensure_key
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import Project
 from tests.house.pages import PAGES, ROOT, blocks, page, relative
 from tests.live import LiveServer
@@ -107,3 +109,19 @@ def test_the_calls_of_the_pages_work_as_they_stand(
             printed = run_shell(example.replace(EXAMPLE_ADDRESS, live_asgi.url))
             assert "Noted: My " in printed or '"unitCount":' in printed
             assert '"code":' not in printed
+
+
+def test_the_assistant_for_a_web_site_answers_from_its_base(
+    live_asgi: LiveServer, live_project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Commands of visitors are ordinary messages, which the page says of the space before a message."""
+    ensure_key(live_project, "From MRPVM_API_KEY", KEY, "editor")
+    monkeypatch.setenv("MRPVM_API_KEY", KEY)
+    base = ensure_default_base(live_project)
+    load_source(base, Upload(data=b"The office is in Lund.", name="office.txt", declared_type="text/plain"))
+    (example,) = blocks("docs/web-site.md", "python")
+    example = example.replace(EXAMPLE_ADDRESS, live_asgi.url)
+    asked = example.replace("visit-1", "visit-2").replace("Where is the office?", "/help")
+    assert run_python(example, capsys).strip() == "('The office is in Lund.', True)"
+    assert run_python(asked.replace('f" {message}"', "message"), capsys).startswith("('Error: /help")
+    assert not run_python(asked, capsys).startswith("('Error")
