@@ -105,6 +105,17 @@ def test_an_answer_stands_below_its_question_in_the_list(browser: Browser, sessi
         assert reply["y"] >= question["y"] + question["height"]
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_turns_are_chosen_by_their_boxes(browser: Browser, session: Session, width: int) -> None:
+    browser.page.set_viewport_size({"width": width, "height": 844})
+    page = browser.open("turns")
+    for number in (0, 1):
+        page.get_by_role("checkbox").nth(number).click()
+    page.get_by_text("Bulk actions").click()
+    page.get_by_role("button", name="Add to review").click()
+    expect(page.locator("#toasts")).to_contain_text("2 turns added to the review queue")
+
+
 def test_differing_frames_are_marked_and_chosen_rows_tinted(browser: Browser, session: Session) -> None:
     request_id = session.turns.get(turn_index=2).request_id
     page = browser.open("turn-compare", session.session_id, request_id)
