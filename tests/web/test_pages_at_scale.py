@@ -127,7 +127,7 @@ def test_the_search_looks_so_far_and_says_so(
     store_long_session(project, 90)
     client = member_client(project)
     html, _ = cost(client, reverse("search"), {"q": text})
-    assert "the newest 30 were looked at" in text_at(html, "#results > p")
+    assert "the newest 30 were looked at" in text_at(html, "#results > p:last-child")
     rows = [len(parsed(html).css("li.unit"))]
     while way := link_of(html, "Search further back"):
         html, _ = cost(client, reverse("search") + way, {})

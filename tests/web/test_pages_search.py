@@ -1,6 +1,7 @@
 """Search over sessions, turns, units and errors of the member's project, with the filter language."""
 
 from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -13,6 +14,8 @@ from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns.machine import install_plugins
 from sessions_app.web.search.results import SHOWN
+from tests.actions.knowledge_scene import add_text
+from tests.layers.units import make_unit
 from tests.web.page_scene import (
     HOSTILE,
     add_turns,
@@ -202,7 +205,7 @@ def test_the_queries_do_not_grow_with_what_is_found(client: Client, session: Ses
         counts.append(len(queries))
         add_turns(session, 6)
         add_turns(session, 1, "failed")
-    assert counts[0] == counts[1] <= 14
+    assert counts[0] == counts[1] <= 15
 
 
 @pytest.mark.parametrize(
@@ -278,11 +281,23 @@ def test_a_session_that_is_overdue_is_expired_and_not_active(client: Client, ses
     assert found_turns(client, "status:active") == {1, 2, 3, 4}
 
 
-@pytest.mark.parametrize("text", ["", "sauna"])
-def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str) -> None:
-    assert f'What a <a href="{reverse("knowledge")}">knowledge base</a> holds is searched on its own page.' in ask(
-        client, text
-    )
+@pytest.mark.parametrize(("text", "place"), [("", ".card__body p"), ("sauna", "#found-in-bases")])
+def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str, place: str) -> None:
+    html = ask(client, text)
+    assert "What a knowledge base holds is searched on its own page." in text_at(html, place)
+    assert reverse("knowledge") in links_of(html, f"{place} a")
+
+
+@pytest.mark.parametrize(("text", "words"), [("pump hums", "pump hums"), ('"pump hums" -dog', '"pump hums"')])
+def test_words_are_looked_for_in_what_bases_hold(client: Client, project: Project, text: str, words: str) -> None:
+    base = create_base(project, "Handbook")
+    create_base(project, "Empty")
+    add_text(base, "rules.md", "The pump hums.", [make_unit("a", "The pump hums.")])
+    _, held = links_of(ask(client, text), "#found-in-bases a")
+    asked = parse_qs(urlsplit(held).query)
+    assert (urlsplit(held).path, asked) == (reverse("knowledge-base", args=[base.kb_id]), {"q": [words]})
+    assert "The pump hums." in texts_of(client.get(held).text, "[aria-labelledby=units-title] li a")
+    assert not parsed(ask(client, "status:failed")).css("#found-in-bases")
 
 
 def test_bases_are_found_by_their_names(client: Client, project: Project) -> None:

@@ -94,6 +94,10 @@ def search_context(project: Project, text: str, stretch: int = 1) -> dict[str, A
         context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))
     if "turns" in shows or "errors" in shows:
         context["turns"] = _turns(newest_stored(found_turns(project, wanted), stretch), limit, words)
+    if "units" in shows and words:
+        # Evaluated by the template, which the palette does not use.
+        context["filled_bases"] = knowledge_bases(project).filter(head__unit_count__gt=0)[:BASES_SHOWN]
+        context["words"] = " ".join(f'"{word}"' if " " in word else word for word in words)
     if "units" in shows:
         units = newest_stored(found_units(project, wanted), stretch)
         context["units"] = _cut(units, limit, lambda row: _hit(row, row.text, words))
@@ -160,6 +164,8 @@ class FilterCompletion:
 
 
 COMPLETIONS_SHOWN = 10
+BASES_SHOWN = 10
+"""Bases in which the page offers to look for the words."""
 
 
 def completions(project: Project, written: str) -> list[FilterCompletion]:
