@@ -145,7 +145,7 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert links_of(html, "[aria-labelledby=mounted-title] a") == [reverse("session", args=[session.session_id])]
     assert text_at(html, "[aria-labelledby=mounted-title] .unit__meta").startswith("sees an earlier revision")
     kept = texts_of(html, "[aria-labelledby=revisions-title] .unit__meta")
-    assert kept[-2].startswith("a source changed, 1 unit")
+    assert kept[-2].startswith("a source changed: rules.md, 1 unit")
     assert kept[-1].startswith("made, 0 units ")
 
 
@@ -191,7 +191,11 @@ def test_a_source_is_removed_on_the_page(admin: Client, project: Project) -> Non
     html = admin.post(remove, {"source_id": "rules.md"}, follow=True).text
     assert notice(html) == "Removed “rules.md”. Restoring revision 3 brings it back."
     assert texts_of(html, "[aria-labelledby=sources-title] .table__title") == ["prices.csv"]
-    assert texts_of(html, "[aria-labelledby=revisions-title] .unit__meta a")[0] == "a source removed"
+    assert texts_of(html, "[aria-labelledby=revisions-title] .unit__meta a") == [
+        "a source removed: rules.md",
+        "a source changed: prices.csv",
+        "a source changed: rules.md",
+    ]
     html = admin.post(remove, {"source_id": "rules.md"}, follow=True).text
     assert notice(html) == "The base has no source 'rules.md'. SOURCE_NOT_FOUND"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from django.conf import settings
-from django.db.models import Prefetch, Q, QuerySet, Sum
+from django.db.models import Case, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum, Value, When
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.models import (
@@ -88,6 +88,13 @@ def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
     """Return the base's revisions, newest first, each with its author and layer."""
     rows = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
     return rows.order_by("-revision")
+
+
+def named_revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
+    """Return the base's revisions, each with `source_name`: the source that it added, replaced or removed, if one."""
+    its_source = KnowledgeSource.objects.filter(layer=OuterRef("layer")).values("name")[:1]
+    is_of_one = When(reason__startswith="source-", layer__own_source_count=1, then=Subquery(its_source))
+    return revisions(base).annotate(source_name=Case(is_of_one, default=Value("")))
 
 
 def revision_of(base: KnowledgeBase, number: int) -> KBRevision:

@@ -10,7 +10,7 @@ from mrpvm.contracts import ScoredUnit
 from sessions_app.layers import EffectiveView, SessionKnowledge, outdated_layers
 from sessions_app.models import KnowledgeBase, LayerUnit
 from sessions_app.queries.experiments.suites import suites_using
-from sessions_app.queries.knowledge.bases import revision_of, revisions, sources, stale_source_keys
+from sessions_app.queries.knowledge.bases import named_revisions, revision_of, revisions, sources, stale_source_keys
 from sessions_app.queries.knowledge.pages import (
     TURNS_LOOKED_AT,
     asked_terms,
@@ -62,7 +62,7 @@ def base_context(
         forks=settings.MRPVM_FORKS_SHOWN,
         revisions=settings.MRPVM_DOTS_SHOWN,
     )
-    kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
+    kept = list(named_revisions(base)[: REVISIONS_SHOWN + 1])
     mounting = mounting_sessions(base, settings.MRPVM_BASE_SESSIONS_SHOWN + 1)
     fork = newest_fork(base) if family.fork_count else None
     return {
