@@ -270,6 +270,8 @@ def test_questions_asked_in_vain_are_grouped_and_escaped(project: Project) -> No
 def test_an_empty_overview_says_so(project: Project) -> None:
     page = shown(member_client(project))
     assert "No turns in this period" in page.text()
+    empty = first(page.body, "[aria-labelledby=unanswered-title] p")
+    assert " ".join(empty.text().split()) == "Nothing was asked in this period."
     assert not page.css("[data-charts]")
 
 
