@@ -46,6 +46,11 @@ def test_nothing_lies_below_the_conversation(browser: Browser, session: Session)
     page = browser.open("session", session.session_id, query="?panel=turns")
     expect(page.get_by_role("link", name="Turn 6")).to_be_visible()
     assert page.locator(".chat__scroll").evaluate("place => place.scrollHeight > place.clientHeight")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    turns = page.get_by_role("group", name="Turns", exact=True).bounding_box()
+    assert turns is not None
+    assert 500 < turns["height"] < 900 - turns["y"]
+    page.set_viewport_size({"width": 1280, "height": 480})
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
 
