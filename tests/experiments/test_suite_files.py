@@ -121,7 +121,7 @@ def test_the_command_runs_a_suite_and_writes_junit(suite: Suite, handbook: Knowl
     file, junit = tmp_path / "ferries.suite.yaml", tmp_path / "junit.xml"
     command("export", "Ferries", file)
     assert AuditEntry.objects.get(kind="export.made").subject == f"suite “Ferries” ({suite.suite_id})"
-    assert command("import", file) == "Suite Ferries: 1 tests.\n"
+    assert command("import", file) == "Suite Ferries: 1 test.\n"
     assert command("run", "Ferries", "--junit", junit) == "passed  gate\n1 passed, 0 failed, 0 not run.\n"
     with pytest.raises(CommandError) as failed:
         command("run", "Ferries", "--base", "Handbook", "--revision", "2", "--junit", junit)

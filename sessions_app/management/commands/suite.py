@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
+from mrpvm.preview import counted
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.experiments.suites.documents import run_target_of
 from sessions_app.experiments.suites.junit import junit_text, why_not
@@ -60,7 +61,7 @@ class Command(BaseCommand):
             match what:
                 case "import":
                     suite = import_suite(project, options["file"].read_text(encoding="utf-8"), _AUTHOR)
-                    self.stdout.write(f"Suite {suite.name}: {suite.tests.count()} tests.")
+                    self.stdout.write(f"Suite {suite.name}: {counted(suite.tests.count(), 'test')}.")
                 case "export":
                     self._export(_suite(project, options["suite"]), options["file"])
                 case _:
