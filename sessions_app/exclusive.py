@@ -6,6 +6,7 @@ ends with the process; with SQLite a locked file beside the database.
 
 import fcntl
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 
 _HOLD = """SELECT
     set_config('application_name', %s, false), set_config('idle_session_timeout', '0', false),
@@ -26,6 +29,10 @@ _HOLDERS = """SELECT application_name FROM pg_locks JOIN pg_stat_activity USING 
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 _SIGN = "mrpvm, process "
 _UNKNOWN = "another process"
+_HELD = """(SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32 | objid::bigint) = {})"""
+_own_key: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,26 @@ class Hold:
     def lasts(self) -> bool:
         """Return whether the lock is still held: PostgreSQL drops it with the connection."""
         return self._connection is None or self._connection.is_usable()
+
+    def tell_others(self) -> None:
+        """Hold this process's own advisory lock too, by whose key others see that it lives; not with SQLite."""
+        global _own_key
+        if self._connection is not None:
+            key = _own_key or secrets.randbits(62)
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+            _own_key = key
+
+
+def process_key() -> int | None:
+    """Return the key of this process's own lock; None if it holds none."""
+    return _own_key
+
+
+def is_of_ended_process(column: str) -> RawSQL:
+    """Return the condition that a column names the lock of another process and nobody holds it; for PostgreSQL."""
+    condition = f"{column} <> %s AND NOT EXISTS {_HELD.format(column)}"
+    return RawSQL(condition, [_own_key or 0], output_field=BooleanField())  # noqa: S611 (no part comes from outside)
 
 
 def alone_at(work: str) -> AbstractContextManager[Hold | None]:

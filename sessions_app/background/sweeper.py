@@ -39,6 +39,9 @@ from sessions_app.turns.recovery import recover_abandoned
 SOON_SECONDS = 1.0
 """How long the sweeper waits while something is left to do, or while the database is away."""
 
+LOOK_SECONDS = 5.0
+"""How often a server looks for turns of processes that have ended; with SQLite there is no other process."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -108,7 +111,8 @@ def _check_database() -> None:
 class Sweeper(threading.Thread):
     """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until stopped, and sooner while there is something left to derive.
 
-    In between it closes turns of this process whose end could not be stored, and replaces damaged values that it met.
+    In between it closes turns of this process whose end could not be stored and those of processes that have ended, and
+    replaces damaged values that it met.
     """
 
     def __init__(self) -> None:
@@ -145,7 +149,8 @@ class Sweeper(threading.Thread):
             connections.close_all()
 
     def _wait_until(self, due: float) -> None:
-        soon = SOON_SECONDS if unclosed.ends() else math.inf
+        usual = LOOK_SECONDS if connection.vendor == "postgresql" else math.inf
+        soon = SOON_SECONDS if unclosed.ends() else usual
         unclosed.noted.wait(max(0.0, min(due - time.monotonic(), soon)))
         unclosed.noted.clear()
 

@@ -76,7 +76,10 @@ class DatabaseClaim:
         self._let_go()
 
     def _take(self) -> Hold | None:
-        return self._stack.enter_context(self._hold_database(_SERVING))
+        hold = self._stack.enter_context(self._hold_database(_SERVING))
+        if hold is not None and self._is_shared:
+            hold.tell_others()
+        return hold
 
     def _let_go(self) -> None:
         self._hold = None

@@ -260,6 +260,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "process",
+                    models.BigIntegerField(
+                        blank=True,
+                        help_text="Key of the lock that its process holds while it lives; empty with SQLite.",
+                        null=True,
+                    ),
+                ),
+                (
                     "cancel_requested_at",
                     models.DateTimeField(
                         blank=True, help_text="When somebody asked to stop the turn; empty: nobody did.", null=True

@@ -1,8 +1,10 @@
 """Recovery of turns whose process went away, or that ended without being able to store it; each is closed once."""
 
+import time
+
 from mrpvm.errors import ErrorRecord
 from sessions_app.models import Session
-from sessions_app.queries.turns.running import abandoned_turns, running_turns
+from sessions_app.queries.turns.running import abandoned_turns, running_turns, turns_of_ended_processes
 from sessions_app.turns.close import TurnEnd, close_turn, unclosed
 
 INTERRUPTED: ErrorRecord = {
@@ -12,21 +14,39 @@ INTERRUPTED: ErrorRecord = {
 }
 
 
+RETAKEN_SECONDS = 5.0
+"""A living process takes its lock again within a second after PostgreSQL was away or has cut its connection."""
+
+
 def recover_abandoned(session: Session | None = None) -> int:
-    """Close running turns whose lease has run out or that this process could not close; return how many.
+    """Close running turns whose lease has run out, whose process has ended, or that this one could not close.
+
+    Returns:
+        How many.
 
     Args:
         session: only its turns; else all.
     """
     ends = unclosed.ends()
     count = 0
-    for turn_pk, request_id in list(abandoned_turns(session, ends.keys()).values_list("pk", "request_id")):
+    abandoned = list(abandoned_turns(session, ends.keys()).values_list("pk", "request_id"))
+    for turn_pk, request_id in [*abandoned, *_of_ended_processes(session)]:
         end = ends.get(request_id, TurnEnd(INTERRUPTED))
         count += close_turn(turn_pk, end.error, end.command)
         unclosed.forget([request_id])
     if session is None:
         unclosed.forget(ends.keys())
     return count
+
+
+def _of_ended_processes(session: Session | None) -> set[tuple[int, str]]:
+    """Return the running turns of processes that held no lock now and some seconds ago."""
+    turns = turns_of_ended_processes(session).values_list("pk", "request_id")
+    found = set(turns)
+    if found:
+        time.sleep(RETAKEN_SECONDS)
+        found &= set(turns.all())
+    return found
 
 
 def recover_all_running() -> int:

@@ -15,6 +15,7 @@ from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.actions.sessions.session import beginning_of
 from sessions_app.actions.sessions.slots import refusal_of, turn_in_progress, waiting_for_slot
 from sessions_app.actions.settings.audit import asking_name
+from sessions_app.exclusive import process_key
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.durability import durable_later
 from sessions_app.models.named_sql import advance_session, insert_rows, read_related
@@ -144,6 +145,7 @@ def _insert_turn(
         user_message=call.typed or call.message,
         asked_by=asking_name(),
         lease_until=now + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
+        process=process_key(),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
         client_request=call.client_request,

@@ -9,7 +9,7 @@ import httpx2 as httpx
 import pytest
 
 from tests.server import ServerProcess
-from tests.services.node import KEY, Node
+from tests.services.node import KEY, SHARED_SECRET, Node
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, 
 def two_nodes(place: Path, services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
     """Run two processes with these variables until the block ends; see `nodes`."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
-    variables = services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    variables = services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": SHARED_SECRET}
     first_data, second_data = place / "first", place / "second"
     first_data.mkdir()
     second_data.mkdir()

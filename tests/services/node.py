@@ -9,6 +9,7 @@ from websockets.sync.client import connect
 from tests.server import ServerProcess
 
 KEY = "mrp_" + "s" * 32
+SHARED_SECRET = "shared-" + "x" * 50
 
 
 class Node:

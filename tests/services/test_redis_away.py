@@ -8,7 +8,7 @@ import httpx2 as httpx
 import pytest
 
 from tests.server import ServerProcess
-from tests.services.node import KEY, Node, kinds_until
+from tests.services.node import KEY, SHARED_SECRET, Node, kinds_until
 from tests.services.own_servers import OwnRedis
 
 pytestmark = pytest.mark.services
@@ -25,7 +25,7 @@ def redis(tmp_path: Path) -> Iterator[OwnRedis]:
 @pytest.fixture
 def node(redis: OwnRedis, tmp_path: Path, own_services: dict[str, str]) -> Iterator[Node]:
     """Return a process with a login."""
-    variables = own_services | {"REDIS_URL": redis.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    variables = own_services | {"REDIS_URL": redis.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": SHARED_SECRET}
     (tmp_path / "data").mkdir()
     with ServerProcess(tmp_path / "data", **variables) as server:
         browser = httpx.Client(follow_redirects=True, timeout=30)

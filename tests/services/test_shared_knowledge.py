@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server import ServerProcess
-from tests.services.node import KEY, Node
+from tests.services.node import KEY, SHARED_SECRET, Node
 
 pytestmark = pytest.mark.services
 
@@ -22,7 +22,7 @@ def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, 
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
     variables = own_services | {
         "MRPVM_API_KEY": KEY,
-        "SECRET_KEY": "shared-" + "x" * 50,
+        "SECRET_KEY": SHARED_SECRET,
         "MRPVM_SWEEP_INTERVAL_MS": "200",
     }
     places = [tmp_path / "first", tmp_path / "second"]

@@ -2,17 +2,20 @@
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2 as httpx
 import pytest
 from django.conf import settings
 
 from tests.migrated import new_database
+from tests.server import ServerProcess
 from tests.services.conftest import two_nodes
-from tests.services.node import Node, kinds_until
+from tests.services.node import SHARED_SECRET, Node, kinds_until
 
 pytestmark = pytest.mark.services
 
@@ -110,6 +113,23 @@ def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node
     for reply in replies:
         if reply.status_code == 409:
             assert reply.json()["error"]["code"] == "TURN_IN_PROGRESS"
+
+
+@pytest.mark.rule("TURN-38")
+def test_a_turn_of_a_killed_process_is_closed_before_its_lease(own_services: dict[str, str], tmp_path: Path) -> None:
+    dying = ServerProcess(tmp_path, "--no-bootstrap", **own_services, SECRET_KEY=SHARED_SECRET)
+    dying.command = [sys.executable, "-m", "tests.faults.crashing_server", "2", *dying.command[2:]]
+    with two_nodes(tmp_path, own_services) as (one, other), dying as third:
+        session_id = one.new_session()
+        with pytest.raises(httpx.TransportError):
+            Node(third).say(session_id, "My dog is called Rex.")
+        turns = one.http.get(f"/api/sessions/{session_id}/explainability").json()["turns"]
+        assert [turn["status"] for turn in turns] == ["running"]
+        body = {"session_id": session_id, "messages": [{"role": "user", "content": "My dog is called Max."}]}
+        # The lease lasts 70 seconds.
+        assert one.post("/chat/completions", {**body, "wait_ms": 25_000}).status_code == 200
+        turns = other.http.get(f"/api/sessions/{session_id}/explainability").json()["turns"]
+        assert sorted(turn["status"] for turn in turns) == ["interrupted", "succeeded"]
 
 
 @pytest.mark.rule("POLICY-37", "FOLLOWUP-46")

@@ -1,9 +1,11 @@
 """Turns whose server ended or was killed, and turns that arrive while it shuts down."""
 
 import threading
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from mrpvm.errors import Unavailable
@@ -13,7 +15,7 @@ from sessions_app.background.sweeper import sweep
 from sessions_app.models import ContextUnit, ExplainabilityTurn
 from sessions_app.models.named_sql import write_all
 from sessions_app.queries.turns.registry import graph
-from sessions_app.turns import pipeline
+from sessions_app.turns import pipeline, recovery
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
@@ -22,6 +24,9 @@ from tests.kernel.scripted import plugin, solution, unit
 from tests.turns.failure_scene import fail, memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+LOCK = 4711
 
 
 def abandon(session, *, lease_seconds=-1):
@@ -63,6 +68,49 @@ def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
     assert sweep()["recovered"] == 1
     turn.refresh_from_db()
     assert turn.status == "interrupted"
+
+
+@contextmanager
+def living_process():
+    """Yield the key of a lock that another connection holds until the block ends."""
+    with closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        yield LOCK
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one process")
+@pytest.mark.rule("TURN-38")
+def test_a_turn_of_an_ended_process_is_recovered_early(session, plugins, monkeypatch):
+    monkeypatch.setattr(recovery, "RETAKEN_SECONDS", 0)
+    plugins()
+    turn = abandon(session, lease_seconds=60)
+    assert recover_abandoned() == 0, "nothing tells of its process"
+    with living_process() as key:
+        ExplainabilityTurn.objects.filter(pk=turn.pk).update(process=key)
+        assert recover_abandoned() == 0
+        assert recover_abandoned(session) == 0
+    assert recover_abandoned() == 1
+    turn.refresh_from_db()
+    assert turn.status == "interrupted"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one process")
+def test_a_process_that_takes_its_lock_again_keeps_its_turns(session, plugins, monkeypatch):
+    plugins()
+    turn = abandon(session, lease_seconds=60)
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(process=LOCK)
+    waited = []
+    with ExitStack() as stack:
+
+        def wait(seconds):
+            waited.append(seconds)
+            stack.enter_context(living_process())
+
+        monkeypatch.setattr(recovery.time, "sleep", wait)
+        assert recover_abandoned(session) == 0
+    assert waited == [recovery.RETAKEN_SECONDS]
+    turn.refresh_from_db()
+    assert turn.is_running
 
 
 @pytest.mark.rule("TURN-38")

@@ -105,7 +105,7 @@ TABLES = (
         "imported_at",
     ),
     _table(TurnConditions, "project"),
-    _table(ExplainabilityTurn, "lease_until", "cancel_requested_at", "trial_number"),
+    _table(ExplainabilityTurn, "lease_until", "process", "cancel_requested_at", "trial_number"),
     _table(TurnEvents, "payload_index"),
     _table(Message),
     _table(ContextUnit),

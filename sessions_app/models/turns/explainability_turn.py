@@ -125,6 +125,9 @@ class ExplainabilityTurn(models.Model):
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="A running turn counts as abandoned after this time."
     )
+    process = models.BigIntegerField(
+        null=True, blank=True, help_text="Key of the lock that its process holds while it lives; empty with SQLite."
+    )
     cancel_requested_at = models.DateTimeField(
         null=True, blank=True, help_text="When somebody asked to stop the turn; empty: nobody did."
     )

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from sessions_app.exclusive import is_of_ended_process
 from sessions_app.models import ExplainabilityTurn, Session
 
 
@@ -23,6 +25,14 @@ def abandoned_turns(session: Session | None = None, unclosed: Collection[str] = 
     if unclosed:
         abandoned |= Q(request_id__in=unclosed)
     turns = running_turns().filter(abandoned)
+    return turns if session is None else turns.filter(session=session)
+
+
+def turns_of_ended_processes(session: Session | None = None) -> QuerySet[ExplainabilityTurn]:
+    """Return running turns whose process does not hold its lock now; none with SQLite."""
+    if connection.vendor != "postgresql":
+        return ExplainabilityTurn.objects.none()
+    turns = running_turns().filter(is_of_ended_process("process"))
     return turns if session is None else turns.filter(session=session)
 
 
