@@ -11,6 +11,7 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
 from mrpvm.knowledge.embedding.encoder import is_encoder_installed
+from mrpvm.llm.redaction import REDACTED
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -19,6 +20,7 @@ from sessions_app.background.doctor import findings
 from sessions_app.commands.messages import answer_message
 from sessions_app.experiments.replays.recorded import NotReplayable, recorded_turn
 from sessions_app.experiments.replays.replay import replay
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import (
     ExplainabilityTurn,
     LayerUnit,
@@ -47,6 +49,16 @@ def test_a_replay_is_identical_and_writes_nothing(talk: Talk) -> None:
     before, session = rows(), Session.objects.values().get(pk=turn.session_id)
     assert replay(turn).result == "identical"
     assert (rows(), Session.objects.values().get(pk=turn.session_id)) == (before, session)
+
+
+def test_a_turn_replays_that_saw_a_secret_in_a_source(project: Project) -> None:
+    base = create_base(project, "Ferries")
+    load_source(base, Upload(name="ferry.txt", data=b"The ferry leaves at nine, its password is hunter22-9x."))
+    base.refresh_from_db()
+    session = create_session(project, base=base)
+    turn = stored(answer_message(session, TurnCall(message="When does the ferry leave?")).turn)
+    assert any(REDACTED in str(item.text) for item in recorded_turn(turn).payloads.values())
+    assert replay(turn).result == "identical"
 
 
 def test_turns_replay_though_those_that_they_remember_are_gone(project: Project, settings: Settings) -> None:

@@ -11,7 +11,7 @@ from mrpvm import registry
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import ErrorRecord, TurnCancelled, TurnInterrupted
 from mrpvm.kernel.calls import CallReturn, PluginCall
-from mrpvm.llm.redaction import REDACTED
+from mrpvm.llm.redaction import REDACTED, redacted_json
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, UnitsJudged, record_of, said
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
@@ -26,6 +26,7 @@ from sessions_app.experiments.replays.recorded_command import recorded_command
 from sessions_app.experiments.replays.run import Rerun, Setup, rerun
 from sessions_app.experiments.trials.models import models_of, recorded_exchanges
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.models.redacted import redacted_value
 from sessions_app.queries.experiments.forgetting.acts import forgotten_since
 from sessions_app.queries.turns.registry import answer_of
 from sessions_app.running_turns import running_turns
@@ -219,7 +220,7 @@ def _difference(recorded: RecordedTurn, again: Rerun) -> Difference | None:
     """Return the first difference: among events, then payloads, then the ledger, then the answer."""
     events = [event for event in again.events if not isinstance(event.data, UnitsJudged)]
     ordered = in_frame_order(events, lambda event: event.frame_id)
-    replayed = [record_of(event) for event in ordered]
+    replayed = redacted_value([record_of(event) for event in ordered])  # as they are stored
     if recorded.stopped_by:
         replayed = replayed[: len(recorded.records)]
     difference = first_different_event(recorded.records, replayed)
@@ -247,7 +248,7 @@ def _payloads(recorded: RecordedTurn, again: Rerun) -> tuple[Sequence[tuple[str,
     whole = {ref: payload for ref, detail in recorded.payloads.items() if (payload := detail.payload) is not None}
     refs = sorted((ref for ref in parts if ref in whole), key=path_key)
     shown = {ref: {name: parts[ref].get(name) for name in _SHOWN} for ref in refs}
-    replayed = json.loads(WireWriter(brief=KnowledgeUnit).json(shown))
+    replayed = json.loads(redacted_json(WireWriter(brief=KnowledgeUnit).json(shown)))  # as it is stored
     return (
         [(ref, without_times({name: whole[ref].get(name) for name in _SHOWN})) for ref in refs],
         [(ref, without_times(replayed[ref])) for ref in refs],
