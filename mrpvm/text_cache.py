@@ -11,8 +11,10 @@ from threading import Lock
 from types import NoneType
 from typing import Any
 
-_ENTRY_BYTES = 300
+ENTRY_BYTES = 300
 """About what an entry takes beside its key and its value."""
+MEASURED_ONE_IN = 16
+"""The size of one result in so many is measured, and that of others estimated by the length of their texts."""
 
 
 class CacheGroup:
@@ -30,17 +32,10 @@ ALL_CACHES = CacheGroup(max_bytes=16_000_000)
 
 
 class TextCache[**Given, Result]:
-    """A function of texts that keeps its latest results.
+    """A function of texts that keeps its latest results."""
 
-    Args:
-        measured_one_in: measure the size of one result in so many, and estimate the others by the length of their
-            texts; for results of many parts, which take long to measure.
-    """
-
-    def __init__(
-        self, function: Callable[Given, Result], group: CacheGroup = ALL_CACHES, measured_one_in: int = 1
-    ) -> None:
-        self._function, self._group, self._measured_one_in = function, group, measured_one_in
+    def __init__(self, function: Callable[Given, Result], group: CacheGroup = ALL_CACHES) -> None:
+        self._function, self._group = function, group
         self._results: OrderedDict[Hashable, tuple[Result, int]] = OrderedDict()
         self._kept_count = 0
         self._bytes_of_keys = self._bytes_of_results = 0  # of what was measured
@@ -61,7 +56,7 @@ class TextCache[**Given, Result]:
         return held[0]
 
     def _keep(self, key: Hashable, result: Result) -> None:
-        group, size = self._group, _ENTRY_BYTES + self._size(deep_size(key), result)
+        group, size = self._group, ENTRY_BYTES + self._size(deep_size(key), result)
         with group.lock:
             if size > group.max_bytes or key in self._results:
                 return
@@ -73,7 +68,7 @@ class TextCache[**Given, Result]:
     def _size(self, key_bytes: int, result: Result) -> int:
         """Return the bytes of a key and its result, measured or estimated."""
         self._kept_count += 1
-        if self._kept_count % self._measured_one_in and self._bytes_of_keys:
+        if self._kept_count % MEASURED_ONE_IN and self._bytes_of_keys:
             return key_bytes + key_bytes * self._bytes_of_results // self._bytes_of_keys
         result_bytes = deep_size(result)
         # Two threads may lose one of their sums here, which leaves the estimate as good.

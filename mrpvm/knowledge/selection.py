@@ -114,7 +114,7 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
     for unit in units:
         if not unit.is_evidence:
             continue
-        triple = terms(f"{unit.subject} {unit.object}") if unit.subject else []
+        triple = terms(f"{unit.subject} {unit.object}") if unit.subject else ()
         held = {*unit_terms(unit), *triple}
         shared = [term for term in query_terms if term in held]
         if shared or not wanted:

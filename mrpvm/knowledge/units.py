@@ -159,6 +159,6 @@ def indexed_text(unit: KnowledgeUnit) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def unit_terms(unit: KnowledgeUnit) -> list[str]:
+def unit_terms(unit: KnowledgeUnit) -> tuple[str, ...]:
     """Return the stemmed terms of a unit, repeats kept: the same tokenizer as for queries."""
     return terms(indexed_text(unit))

@@ -34,7 +34,7 @@ from mrpvm.english.words.text import collapse, cut_at_word, overlap, sentence_sp
     ],
 )
 def test_terms(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+    assert list(terms(text)) == expected
 
 
 def test_stop_words_are_kept_as_words() -> None:

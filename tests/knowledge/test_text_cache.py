@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.text_cache import CacheGroup, TextCache, deep_size
+from mrpvm.text_cache import ENTRY_BYTES, CacheGroup, TextCache, deep_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +114,9 @@ def test_what_is_held_in_two_places_counts_once() -> None:
 def test_estimated_sizes_add_up_to_about_the_measured_ones(group: CacheGroup) -> None:
     texts = [" ".join(f"word{place * number}" for place in range(3 + number % 20)) for number in range(900)]
     group.max_bytes = 10_000_000
-    parse = TextCache(lambda text: Parsed(tuple(text.split())), group, measured_one_in=16)
-    for text in texts:
-        parse(text)
-    estimated = group.held_bytes
-    parse.cache_clear()
-    parse = TextCache(lambda text: Parsed(tuple(text.split())), group)
-    for text in texts:
-        parse(text)
-    assert 0.85 * group.held_bytes < estimated < 1.15 * group.held_bytes
+    parse = parser(group, [])
+    measured = sum(ENTRY_BYTES + deep_size(text) + deep_size(parse(text)) for text in texts)
+    assert 0.85 * measured < group.held_bytes < 1.15 * measured
 
 
 @given(st.text(max_size=50), st.lists(st.text(max_size=20)))

@@ -22,6 +22,7 @@ from mrpvm.english.words.tagging import (
     verb_forms,
 )
 from mrpvm.english.words.text import QUESTION_MARKS, words
+from mrpvm.text_cache import TextCache
 
 Kind = Literal["question", "task", "order", "talk", "statement"]
 """A task asks for an answer ("Explain rust."), an order for what only a model or a person can do ("Draw a cat.")."""
@@ -175,6 +176,7 @@ def is_yes_no(sentence: str) -> bool:
     return _Opening(sentence).first in lexicon.AUXILIARIES | {"whether"} and is_task_request(sentence)
 
 
+@TextCache
 def is_task_request(sentence: str) -> bool:
     """Return whether a sentence of any text asks for something.
 

@@ -8,6 +8,7 @@ from typing import Literal
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words.lexicon import listed, pattern
 from mrpvm.english.words.reading import denies, is_past, sense
+from mrpvm.text_cache import TextCache
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
 
@@ -61,6 +62,7 @@ class Request:
         return self.is_ordered or self.kind == "reason"
 
 
+@TextCache
 def request_of(text: str) -> Request | None:
     """Return the request of a message, None if it asks for a fact or for nothing."""
     bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from mrpvm.english.sentences.phrases import PhraseReader
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
@@ -55,7 +54,7 @@ _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", 
 _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
 
 
-@partial(TextCache, measured_one_in=16)
+@TextCache
 def read(text: str) -> Sentence:
     """Return a sentence with its clauses in the order of their beginnings."""
     tokens, surfaces = tokens_of(text)
@@ -64,7 +63,7 @@ def read(text: str) -> Sentence:
     return Sentence(text=in_full(text), tokens=tokens, surfaces=surfaces, words=words, clauses=clauses)
 
 
-@partial(TextCache, measured_one_in=16)  # of a question several rules ask for them, in several turns
+@TextCache  # of a question several rules ask for them, in several turns
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of a sentence in lower case and as written; "May", "10 am" and "a mine" are nouns."""
     surfaces = surfaces_of(spelled_out(text))

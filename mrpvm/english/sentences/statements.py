@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 
 from mrpvm.english.context.coreference import Antecedents, Mention, in_full, topic_mentions
 from mrpvm.english.messages.kinds import asks_reader, is_task_request
@@ -126,7 +125,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     return (Statement(entry=entry, **{name: getattr(item, name) for name in names}) for item in said)
 
 
-@partial(TextCache, measured_one_in=16)  # the same units are evidence of question after question
+@TextCache  # the same units are evidence of question after question
 def _said_in(
     text: str, topic: str, title: str | None, unit_type: str | None, *, is_procedure: bool
 ) -> tuple[_Said, ...]:

@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 
 import Stemmer
@@ -80,7 +80,7 @@ def _strip_edges(word: str) -> str:
     return word[start:end]
 
 
-@partial(TextCache, measured_one_in=16)  # a turn needs the words of its message, evidence and plugins many times
+@TextCache  # a turn needs the words of its message, evidence and plugins many times
 def words(text: str) -> tuple[str, ...]:
     """Return the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
@@ -111,12 +111,13 @@ def _pieces(word: str) -> Iterator[str]:
     yield from (part for part in (_strip_edges(part) for part in UNSPACED.split(word)) if part)
 
 
-def terms(text: str) -> list[str]:
+@TextCache
+def terms(text: str) -> tuple[str, ...]:
     """Return the stemmed content terms of `text` in order with repeats; hyphenated words as a whole and in parts.
 
     Scripts without spaces between words give pairs of adjacent characters.
     """
-    return [stem(word) for word in _content_words(text)]
+    return tuple(stem(word) for word in _content_words(text))
 
 
 def unique_terms(text: str) -> tuple[str, ...]:
