@@ -83,10 +83,26 @@ def nothing_is_stored(session_id: str) -> Iterator[None]:
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("nothing_is_stored")
-def test_a_file_that_is_none_to_read(
-    editor: Caller, door: str, name: str, data: bytes, kind: str, status: int, code: str
+def test_a_file_that_is_none_to_read(editor: Caller, name: str, data: bytes, kind: str, status: int, code: str) -> None:
+    answer = editor.upload(DOORS[0], name, data, kind)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status", "code"),
+    [
+        ("photo.png", b"\x89PNG\r\n\x1a\n", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("notes.pdf", b"not one", 422, "SOURCE_UNREADABLE"),
+        ("notes.txt", b" \n", 400, "INVALID_INPUT"),
+        ("n" * 300 + ".txt", b"Dogs bark.", 400, "INVALID_INPUT"),
+    ],
+    ids=["picture", "no PDF", "blank", "long name"],
+)
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_every_door_refuses_what_is_none_to_read(
+    editor: Caller, door: str, name: str, data: bytes, status: int, code: str
 ) -> None:
-    answer = editor.upload(door, name, data, kind)
+    answer = editor.upload(door, name, data)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 

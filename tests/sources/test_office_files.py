@@ -125,10 +125,9 @@ def test_damaged_office_files_are_refused(data: bytes) -> None:
     assert refused.value.code == "SOURCE_UNREADABLE"
 
 
-@pytest.mark.parametrize(
-    "data", [docx(paragraph("x" * (UNPACKED_BYTES + 1))), repacked(SHEET, {"a": b"x" * (UNPACKED_BYTES + 1)})]
-)
-def test_an_office_file_that_unpacks_to_too_much_is_refused(data: bytes) -> None:
+@pytest.mark.parametrize(("data", "part"), [(LETTER, "word/document.xml"), (SHEET, "a")])
+def test_an_office_file_that_unpacks_to_too_much_is_refused(data: bytes, part: str) -> None:
+    data = repacked(data, {part: bytes(UNPACKED_BYTES + 1)})
     assert len(data) < UNPACKED_BYTES / 100
     with pytest.raises(Unreadable, match=r"unpacks to 128\.0 MB; 128\.0 MB are allowed") as refused:
         read_document(data, "a")

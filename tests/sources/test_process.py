@@ -13,8 +13,9 @@ from mrpvm.sources.limits import IngestLimits
 from mrpvm.sources.normalisers import NORMALISERS, runs_apart
 from mrpvm.sources.normalising import admitted_units, chunk_context, chunk_input
 from mrpvm.sources.process import ReadingProcess
+from mrpvm.sources.process_limits import UNPACKED_BYTES
 from mrpvm.sources.source import SourceFile, finish_source, read_source
-from tests.sources.office_files import docx, paragraph, xlsx
+from tests.sources.office_files import docx, paragraph, repacked, xlsx
 from tests.sources.pdfs import bomb, pdf
 
 TEXT = "\n\n".join(f"# Part {part}\n\nPump {part} uses valve {part}. It is in hall {part}." for part in range(5))
@@ -87,9 +88,9 @@ def test_reading_ends_once_there_are_too_many_units() -> None:
 @pytest.mark.parametrize(
     ("content", "name", "reason"),
     [
-        (lambda: bomb(400_000_000), "a.pdf", "unpacks"),
+        (lambda: bomb(100_000_000), "a.pdf", "unpacks"),
         (lambda: b"<p>" * 6_000_000, "a.html", "memory"),
-        (lambda: docx(paragraph(" " * 400_000_000)), "a.docx", "unpacks"),
+        (lambda: repacked(docx(""), {"word/document.xml": bytes(UNPACKED_BYTES + 1)}), "a.docx", "unpacks"),
     ],
     ids=["a few bytes that unpack to many", "more nodes than memory", "an archive that unpacks to much"],
 )
