@@ -25,24 +25,29 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_links_lead_somewhere() -> None:
     broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
-        if target.startswith("https://"):
-            continue
-        name, _, anchor = target.partition("#")
-        linked = (path.parent / name) if name else path
-        if not linked.exists() or (anchor and anchor not in anchors(linked)):
-            broken.append(target)
+    for path in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+            if target.startswith("https://"):
+                continue
+            name, _, anchor = target.partition("#")
+            linked = (path.parent / name) if name else path
+            if not linked.exists() or (anchor and anchor not in anchors(linked)):
+                broken.append((relative(path), target))
     assert broken == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_files_that_are_named_exist(path: Path) -> None:
+def test_files_that_are_named_exist() -> None:
     top = "mrpvm|sessions_app|tests|static|templates|docs|bench|scripts"
-    named = re.findall(rf"`((?:{top})/[\w./-]*)`", page(relative(path)))
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    named = re.compile(rf"`((?:{top})/[\w./-]*)`")
+    missing = [
+        (relative(path), name)
+        for path in PAGES
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    ]
+    assert missing == []
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
@@ -64,10 +69,11 @@ def test_the_decisions_are_numbered_without_gaps() -> None:
         assert page(f"docs/adr/{name}").startswith(f"# {number}. ")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_the_make_commands_that_are_named_exist(path: Path) -> None:
+def test_the_make_commands_that_are_named_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):.*## ", page("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^)make ([a-z]+)", page(relative(path)), re.MULTILINE)) <= targets
+    for path in PAGES:
+        named = set(re.findall(r"(?:`|^)make ([a-z]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert named <= targets, relative(path)
 
 
 # --- Examples -------------------------------------------------------------------------------------------
