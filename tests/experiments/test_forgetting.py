@@ -37,6 +37,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.sessions.session import ForkReason
 from sessions_app.models.turns.compression import decompress
+from sessions_app.queries.experiments.forgetting import tables
 from sessions_app.queries.experiments.forgetting.origins import Subject
 from sessions_app.queries.experiments.forgetting.phrases import Phrases, word_run_of
 from sessions_app.turns.call import TurnCall
@@ -393,6 +394,12 @@ def test_what_is_broken_off_is_finished_by_the_sweeper(
     check_replays(project, act)
 
 
+def test_rows_of_further_batches_go_too(project: Project, told: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_ROWS_A_QUERY", 2)
+    forgotten(project, Subject(kind="text", text="Quorzim"))
+    assert rows_holding("Quorzim") == {}
+
+
 def test_a_plan_changes_nothing_and_needs_its_name(project: Project, told: Session) -> None:
     before = {name: count for name, count in rows_holding("Quorzim").items() if "forgetting" not in name}
     act = planned(project, Subject(kind="text", text="Quorzim"))
@@ -407,6 +414,7 @@ def test_a_plan_changes_nothing_and_needs_its_name(project: Project, told: Sessi
     ("text", "masked"),
     [
         ("The LOCKER-code  of\nMarta, is it.", "The (forgotten), is it."),
+        ("The ｌｏｃｋｅｒ code of Marta.", "The (forgotten)."),
         ("locker-code.of_marta", "locker-code.of_marta"),
         ("locker-code-of-marta-7", "forgotten-7"),
         ("A locker code of nobody", "A locker code of nobody"),

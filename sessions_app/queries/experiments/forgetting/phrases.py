@@ -61,6 +61,7 @@ class Phrases:
         for same_start in self._by_start.values():
             same_start.sort(key=len, reverse=True)
         self._first_words = {start[0] for start in self._by_start}
+        self._long_words = {max(start, key=len) for start in self._by_start}
         self._sizes = sorted({len(start) for start in self._by_start}, reverse=True)
         self._together = [frozenset(each) for each in together if each]
 
@@ -93,6 +94,10 @@ class Phrases:
                     yield sentence.span()
 
     def _phrase_spans(self, text: str, *, is_cut: bool) -> Iterator[tuple[int, int]]:
+        if text.isascii():  # then its words, case folded, are parts of it case folded
+            folded = text.casefold()
+            if not any(word in folded for word in self._long_words):
+                return
         places = [(match.span(), _folded(match[0])) for match in _WORD.finditer(text)]
         words = tuple(word for _, word in places)
         number = 0

@@ -61,6 +61,8 @@ class TextTable:
         batch = list(rows.values(*names, *self._look_ups)[:_ROWS_A_QUERY])
         while batch:
             yield [row for row in batch if reach.holds([row[name] for name in self.owners], self._layers_of(row))]
+            if len(batch) < _ROWS_A_QUERY:
+                return
             batch = list(rows.filter(pk__gt=batch[-1][self._key]).values(*names, *self._look_ups)[:_ROWS_A_QUERY])
 
     @property
