@@ -242,8 +242,9 @@ def test_a_quoted_part_of_a_row_names_its_row() -> None:
         outcome = session.say("Do you have the Olof in stock?")
     assert outcome.answer is not None
     assert answer_text(outcome.answer) == (
-        f"{QUOTED_OPENING} City bike Olof: - Price: 5495 kr. [1] - In stock: 0. - Colour: black. [1] "
-        "Helmet Uvex: - In stock: 12. - Colour: white. [2]"
+        f"{QUOTED_OPENING} City bike Astrid: - In stock: 3. - Colour: green. [1] "
+        "City bike Olof: - Price: 5495 kr. [2] - In stock: 0. - Colour: black. [2] "
+        "Helmet Uvex: - In stock: 12. - Colour: white. [3]"
     )
 
 

@@ -34,7 +34,7 @@ _PLAIN_WORDS = 15
 """The grammar parses sentences completely up to this number of words."""
 _QUOTED_MAX = 4
 """The most sentences of a quotation from one text."""
-_QUOTED_APART_MAX = 3
+_QUOTED_APART_MAX = 2
 """The most sentences of a quotation from several texts."""
 _HEADED_LIST = re.compile(r"(?!- )(.+):\n- ")
 """A list with a line before it that says what it is about; a row of a table is told as one."""
