@@ -46,7 +46,11 @@ def earlier_version() -> Iterator[None]:
         patch.setattr(text, "stem", lambda word: word[:3])
         patch.setattr(text, "_content_words", text.words)
         patch.setattr(indexing, "INDEX_VERSION", OLD)
-        yield
+        text.terms.cache_clear()
+        try:
+            yield
+        finally:
+            text.terms.cache_clear()
 
 
 class Life:
