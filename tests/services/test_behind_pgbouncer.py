@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
+from stat import S_IMODE
 from urllib.parse import urlsplit
 
 import pytest
@@ -73,7 +74,7 @@ def mode() -> str:
 def pooler(tmp_path: Path, own_services: dict[str, str], mode: str) -> Iterator[Pooler]:
     """Return PgBouncer for the test's database."""
     for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(0o755)  # another user must read the configuration
+        place.chmod(S_IMODE(place.stat().st_mode) | 0o055)  # another user must read the configuration
     running = Pooler(tmp_path, own_services["DATABASE_URL"], mode)
     yield running
     running.stop()
