@@ -1,5 +1,6 @@
 """The intervals of the sweeper."""
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from unittest.mock import Mock
@@ -41,7 +42,7 @@ def timed(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[], object], sweeps: 
     sweeper = Sweeper()
     time = Time(sweeper, sweeps)
     patched = {"sweep": sweep, "connections": Mock(), "time": time, "unclosed": time}
-    patched |= {"_check_database": Mock(), "living_connection": nullcontext}
+    patched |= {"_check_database": Mock(), "living_connection": nullcontext, "LOOK_SECONDS": math.inf}
     for name, value in patched.items():
         monkeypatch.setattr(swept_by, name, value)
     return time
@@ -101,6 +102,22 @@ def test_turns_left_open_are_closed_between_two_sweeps(monkeypatch: pytest.Monke
     time.sweeper.run()
     assert recover.call_count == 3 > swept_by.sweep.call_count == 0  # type: ignore[attr-defined]
     assert time.pauses == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("vendor", "waits"), [("postgresql", [5, 5, 5, 5]), ("sqlite", [60, 60, 60, 60])])
+def test_ended_processes_are_looked_for_between_two_sweeps(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, vendor: str, waits: list[float]
+) -> None:
+    settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
+    recover = Mock(return_value=0)
+    look_seconds = swept_by.LOOK_SECONDS
+    time = timed(monkeypatch, Mock(return_value={"derived": 0}), 3)
+    monkeypatch.setattr(swept_by, "LOOK_SECONDS", look_seconds)
+    monkeypatch.setattr(swept_by, "connection", Mock(vendor=vendor))
+    monkeypatch.setattr(swept_by, "recover_abandoned", recover)
+    time.sweeper.run()
+    assert time.pauses == waits
+    assert recover.called == (vendor == "postgresql")
 
 
 PARTS = (
