@@ -19,18 +19,16 @@ RETAKEN_SECONDS = 5.0
 
 
 def recover_abandoned(session: Session | None = None) -> int:
-    """Close running turns whose lease has run out, whose process has ended, or that this one could not close.
-
-    Returns:
-        How many.
+    """Close running turns whose lease has run out or that this process could not close; return how many.
 
     Args:
-        session: only its turns; else all.
+        session: only its turns. Else all, and those whose process has ended, which may take some seconds to see: a
+            request does not wait for that.
     """
     ends = unclosed.ends()
     count = 0
     abandoned = list(abandoned_turns(session, ends.keys()).values_list("pk", "request_id"))
-    for turn_pk, request_id in [*abandoned, *_of_ended_processes(session)]:
+    for turn_pk, request_id in [*abandoned, *(() if session else _of_ended_processes())]:
         end = ends.get(request_id, TurnEnd(INTERRUPTED))
         count += close_turn(turn_pk, end.error, end.command)
         unclosed.forget([request_id])
@@ -39,9 +37,9 @@ def recover_abandoned(session: Session | None = None) -> int:
     return count
 
 
-def _of_ended_processes(session: Session | None) -> set[tuple[int, str]]:
+def _of_ended_processes() -> set[tuple[int, str]]:
     """Return the running turns of processes that held no lock now and some seconds ago."""
-    turns = turns_of_ended_processes(session).values_list("pk", "request_id")
+    turns = turns_of_ended_processes().values_list("pk", "request_id")
     found = set(turns)
     if found:
         time.sleep(RETAKEN_SECONDS)

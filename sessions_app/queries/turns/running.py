@@ -28,12 +28,11 @@ def abandoned_turns(session: Session | None = None, unclosed: Collection[str] = 
     return turns if session is None else turns.filter(session=session)
 
 
-def turns_of_ended_processes(session: Session | None = None) -> QuerySet[ExplainabilityTurn]:
+def turns_of_ended_processes() -> QuerySet[ExplainabilityTurn]:
     """Return running turns whose process does not hold its lock now; none with SQLite."""
     if connection.vendor != "postgresql":
         return ExplainabilityTurn.objects.none()
-    turns = running_turns().filter(is_of_ended_process("process"))
-    return turns if session is None else turns.filter(session=session)
+    return running_turns().filter(is_of_ended_process("process"))
 
 
 def runs_a_turn() -> Exists:
