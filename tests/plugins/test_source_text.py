@@ -38,6 +38,10 @@ def test_steps_are_one_procedure_whatever_their_verbs(text: str) -> None:
         ("One:\n\nTwo:\n\nThree.", ["One:", "Two: Three."]),
         ("This lists them:\n\n## Pumps\n\nIt is red.", ["This lists them:", "It is red."]),
         ("This lists them:\n\nIs it red?", ["This lists them:"]),
+        ("They met at noon:\n\nAda: The gate is red.\nBen: The lock is old.\nAda: It is new.\n\nThey left.",
+         ["They met at noon:", "Ada: The gate is red.", "Ben: The lock is old.", "Ada: It is new.", "They left."]),
+        ("The ferry of the northern line has a mooring with the number\n#4 at the pier.",
+         ["The ferry of the northern line has a mooring with the number #4 at the pier."]),
     ],
 )  # fmt: skip
 def test_a_sentence_goes_with_what_it_introduces(text: str, told: list[str]) -> None:

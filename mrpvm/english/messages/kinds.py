@@ -65,6 +65,7 @@ _LABELLED = re.compile(r":\s+\S(?!.*\bor\b)")
 _AFTER_PARTICIPLES = (
     lexicon.PREPOSITIONS | lexicon.CONJUNCTIONS | lexicon.DETERMINERS | SUBORDINATORS | PARTICLES | {"to", "not"}
 )
+"""Words behind a participle that is a verb; behind one that describes a subject stands a noun: "used oil"."""
 _NOTED = re.compile(r"[\d,;:(]")
 _NOTING = SUBORDINATORS - lexicon.PREPOSITIONS | lexicon.word_class("i we he she they")
 """An imperative of more words, or with a number, an aside, a time or a condition, may note what is to be done."""

@@ -49,9 +49,10 @@ def read_document(data: bytes, name: str, declared: str | None = None) -> Docume
 
             document = read_mediawiki(data)
         case _:
-            text, is_markdown = decoded(data, declared), media_type == "text/markdown"
-            document = Document(text=text if is_markdown else uncommented(cleaned(text)), is_markdown=is_markdown)
+            document = Document(text=decoded(data, declared), is_markdown=media_type == "text/markdown")
     text = cleaned(document.text)
+    if media_type == "text/plain":
+        text = uncommented(text)
     if not text.strip():
         raise InvalidInput("There is no content.")
     return replace(document, text=text)

@@ -163,15 +163,18 @@ class Segmenter:
             self._flush_prose()
             self._take_utterance(utterance)
         elif heading:
-            self._flush_prose()  # a heading names a section and states nothing
-            self._heading = without_closing_marks(heading["title"]) or None
-            level = len(heading["marks"])
-            outer = (above for above in self._marked if above[0] < level)
-            self._marked = (*outer, *([(level, self._heading)] if self._heading else []))
+            self._flush_prose()
+            self._take_heading(without_closing_marks(heading["title"]) or None, len(heading["marks"]))
         elif text.strip():
             self._prose.append(text)
         else:
             self._flush_prose()
+
+    def _take_heading(self, title: str | None, level: int) -> None:
+        """Begin the section of a heading, which names it and states nothing."""
+        self._heading = title
+        outer = (above for above in self._marked if above[0] < level)
+        self._marked = (*outer, *([(level, title)] if title else []))
 
     def _take_utterance(self, utterance: Utterance) -> None:
         """Add a speaker's statements; a question is only kept before its reply, which may refer to it."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 from mrpvm.english.messages.instructions import without_reminder
 from mrpvm.english.messages.kinds import asks_reader
 from mrpvm.english.messages.small_talk import is_phatic
+from mrpvm.english.sentences.dialogue import Utterance
 from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.answered_questions import answered_questions
@@ -83,12 +84,17 @@ class _SourceSegmenter(Segmenter):
         if self._headings and text.strip() == self._headings[0].text:
             self._open_section(self._headings.popleft())
             return
-        if text.lstrip().startswith("#"):
-            self._flush_prose()
-            self._state_lead()
         super()._take_line(text)
         if self._is_short and not text.strip():
             self._heading, self._is_short = None, False
+
+    def _take_heading(self, title: str | None, level: int) -> None:
+        self._state_lead()
+        super()._take_heading(title, level)
+
+    def _take_utterance(self, utterance: Utterance) -> None:
+        self._state_lead()
+        super()._take_utterance(utterance)
 
     def _open_section(self, heading: PlainHeading) -> None:
         """Begin the section of a heading without marks; unless it is a question it is kept as a separate line."""
