@@ -13,7 +13,7 @@ from sessions_app.models import ApiKey
 
 def holder_of(key: ApiKey, address: str) -> Actor:
     """Return the holder of a key who calls from an address."""
-    return Actor(kind="key", name=named(key), address=address, request_id=logged_request_id())
+    return Actor(kind="key", name=named(key), address=address, request_id=logged_request_id(), key_pk=key.pk)
 
 
 def user_at(user: Any, address: str) -> Actor:

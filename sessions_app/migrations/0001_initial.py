@@ -1647,6 +1647,7 @@ class Migration(migrations.Migration):
                     "role",
                     models.CharField(
                         choices=[
+                            ("chat", "Chat: runs turns in conversations that the key started"),
                             ("viewer", "Viewer: reads"),
                             ("editor", "Editor: runs turns and writes"),
                             ("admin", "Admin: manages keys, members and settings"),
@@ -1896,6 +1897,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "started_with",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        help_text="The API key whose request started it; empty: a member or the server did.",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="sessions_app.apikey",
+                    ),
+                ),
                 (
                     "last_activity_at",
                     models.DateTimeField(

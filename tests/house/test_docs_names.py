@@ -120,8 +120,8 @@ def test_the_calls_of_the_pages_work_as_they_stand(
 def test_the_assistant_for_a_web_site_answers_from_its_base(
     live_asgi: LiveServer, live_project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Commands of visitors are ordinary messages, which the page says of the space before a message."""
-    ensure_key(live_project, "From MRPVM_API_KEY", KEY, "editor")
+    """With the role that the page names, commands of visitors are ordinary messages."""
+    ensure_key(live_project, "Site", KEY, "chat")
     monkeypatch.setenv("MRPVM_API_KEY", KEY)
     base = ensure_default_base(live_project)
     load_source(base, Upload(data=b"The office is in Lund.", name="office.txt", declared_type="text/plain"))
@@ -129,5 +129,4 @@ def test_the_assistant_for_a_web_site_answers_from_its_base(
     example = example.replace(EXAMPLE_ADDRESS, live_asgi.url)
     asked = example.replace("visit-1", "visit-2").replace("Where is the office?", "/help")
     assert run_python(example, capsys).strip() == "('The office is in Lund.', True)"
-    assert run_python(asked.replace('f" {message}"', "message"), capsys).startswith("('Error: /help")
     assert not run_python(asked, capsys).startswith("('Error")

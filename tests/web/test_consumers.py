@@ -129,6 +129,15 @@ async def test_a_key_follows_a_session_until_it_is_revoked(settings: Settings) -
     assert await closing_code(communicator) == consumers.FORBIDDEN
 
 
+async def test_a_chat_key_follows_no_session() -> None:
+    session, _, _ = await sync_to_async(world)()
+    key, plain = await sync_to_async(create_key)(session.project, "site", Role.CHAT)
+    await Session.objects.filter(pk=session.pk).aupdate(started_with=key)
+    communicator = socket_of_key(session, plain)
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.UNAUTHENTICATED
+
+
 async def test_a_key_opens_no_session_of_another_project() -> None:
     session, _, _ = await sync_to_async(world)()
     other = await sync_to_async(Project.objects.create)(slug="other", name="Other")

@@ -56,7 +56,7 @@ def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypat
     assert re.search(r"mrp_[\w-]{32,}", response.text)
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
+@pytest.mark.parametrize("role", ["chat", "viewer", "editor", "admin"])
 def test_the_call_shown_with_a_key_is_allowed_to_it(admin: Client, role: str) -> None:
     page = parsed(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).text)
     shown = page.css('[aria-label="A first call with it"]')[0].text()
@@ -65,6 +65,7 @@ def test_the_call_shown_with_a_key_is_allowed_to_it(admin: Client, role: str) ->
     assert key
     body = re.search(r"-d '(.*)'", shown)
     assert (body is None) == (role == "viewer")
+    assert ("/mcp" in page.text()) == (role != "chat")
     headers = {"Authorization": f"Bearer {key[0]}"}
     if body is None:
         assert Client().get(address[1], headers=headers).status_code == 200

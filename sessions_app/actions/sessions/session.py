@@ -20,7 +20,7 @@ from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_co
 from sessions_app.actions.sessions.frozen_content import freeze_files
 from sessions_app.actions.sessions.limit import check_session_limit
 from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
-from sessions_app.actions.settings.audit import record_of_session
+from sessions_app.actions.settings.audit import current_actor, record_of_session
 from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.layers import initial_layers
 from sessions_app.models import (
@@ -127,6 +127,7 @@ def create_session(
         session.planner_statistics = utilities_to_keep(project.pk)
     if client_name:
         session.session_id, session.is_client_named = client_name, True
+    session.started_with_id = current_actor().key_pk
     session.touch()
     mount = KBMount(knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create")
     news: list[events.News] = [

@@ -26,13 +26,15 @@ _ENTRIES_A_TRANSACTION = 1_000
 class Actor:
     """A user, the holder of a key, somebody who has not logged in, or the server and the commands of its operator.
 
-    `address` is the caller's IP address, empty for the server; `request_id` that of the log's lines.
+    `address` is the caller's IP address, empty for the server; `request_id` that of the log's lines; `key_pk` the API
+    key of a key's holder.
     """
 
     kind: Literal["user", "key", "stranger", "server"]
     name: str
     address: str = ""
     request_id: str = ""
+    key_pk: int | None = None
 
 
 _NAME_CHARS = 150

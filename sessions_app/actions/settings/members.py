@@ -14,7 +14,7 @@ from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.settings.audit import record
 from sessions_app.actions.settings.projects import remove_member, set_member
 from sessions_app.models import AuditKind, Invitation, Membership, Project, Role
-from sessions_app.models.settings.project import digest
+from sessions_app.models.settings.project import MEMBER_ROLES, digest
 from sessions_app.queries.settings.members import open_invitations
 
 INVITATION_LIFETIME = timedelta(days=7)
@@ -33,8 +33,8 @@ def create_invitation(project: Project, role: str, note: str, author: str) -> tu
         InvalidInput: an unknown role, a note that is too long.
         Conflict: the project has too many open invitations.
     """
-    if role not in Role.values:
-        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    if role not in MEMBER_ROLES:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(MEMBER_ROLES)}.")
     note = note.strip()
     if len(note) > NOTE_CHARS:
         raise InvalidInput(f"The note has at most {NOTE_CHARS} characters; this one has {len(note)}.")

@@ -20,7 +20,7 @@ from sessions_app.actions.settings.audit import record, record_of_user
 from sessions_app.actions.settings.invitations import withdraw_invitations_of
 from sessions_app.actions.settings.users import record_failed_login
 from sessions_app.models import AuditKind, LoginLink, Membership, Project, Role
-from sessions_app.models.settings.project import Grounding, digest
+from sessions_app.models.settings.project import MEMBER_ROLES, Grounding, digest
 
 LOGIN_LINK_LIFETIME = timedelta(hours=12)
 PROJECT_NAME_CHARS = 200
@@ -124,8 +124,8 @@ def set_member(project: Project, user: User, role: str) -> Membership:
     Raises:
         InvalidInput: an unknown role.
     """
-    if role not in Role.values:
-        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    if role not in MEMBER_ROLES:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(MEMBER_ROLES)}.")
     earlier = Membership.objects.select_for_update().filter(project=project, user=user).first()
     if earlier is None:
         return _create_member(project, user, role)

@@ -17,7 +17,7 @@ from sessions_app.actions.settings.projects import (
 from sessions_app.admin.shell.action_forms import ActionForm, Done
 from sessions_app.admin.shell.choosers import any_user
 from sessions_app.models import Membership, Project, Role
-from sessions_app.models.settings.project import Grounding
+from sessions_app.models.settings.project import MEMBER_ROLES, Grounding
 from sessions_app.queries.settings.projects import all_projects
 
 _GROUNDINGS = [("", "As the server is set"), *Grounding.choices]
@@ -117,7 +117,7 @@ class AddMember(ActionForm):
 
     project = forms.ModelChoiceField(all_projects())
     user = any_user()
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.EDITOR)
+    role = forms.ChoiceField(choices=MEMBER_ROLES, initial=Role.EDITOR)
 
     def perform(self, actor: User) -> Done:
         """Assign the role and return the admin message."""
@@ -135,7 +135,7 @@ class ChangeRole(ActionForm):
     permissions = ("sessions_app.change_membership",)
     row: Membership
 
-    role = forms.ChoiceField(choices=Role.choices)
+    role = forms.ChoiceField(choices=MEMBER_ROLES)
 
     def get_initial_for_field(self, field: forms.Field, field_name: str) -> str:
         """Start from the role there is."""

@@ -40,6 +40,7 @@ class OpenAIChatCompletions(OpenAIView):
     """Answers the last user message of a conversation."""
 
     throttle_classes = (ChatThrottle,)
+    takes_chat_keys = True
 
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Refuse what needs no session first, so that a refused request leaves none behind."""

@@ -20,12 +20,16 @@ def _model(name: str) -> OpenAIModel:
 class Models(OpenAIView):
     """What can be named as `model`."""
 
+    takes_chat_keys = True
+
     def get(self, request: Request) -> Response:
         """List `mrpvm`, then what the provider lists."""
         return Response({"object": "list", "data": [_model(name) for name in (NO_PREFERENCE, *model_names())]})
 
 
 class OneModel(OpenAIView):
+    takes_chat_keys = True
+
     def get(self, request: Request, name: str) -> Response:
         """Read it.
 

@@ -17,6 +17,8 @@ _LOOK_SECONDS = 0.05
 
 
 class OneResponse(OpenAIView):
+    takes_chat_keys = True
+
     def get(self, request: Request, response_id: str) -> Response:
         """Read it, also while its turn runs."""
         return Response(stored_response(known_turn(self, response_id, "response_id")))
@@ -29,6 +31,8 @@ class OneResponse(OpenAIView):
 
 class CancelResponse(OpenAIView):
     """Stopping a response that is being made."""
+
+    takes_chat_keys = True
 
     def post(self, request: Request, response_id: str) -> Response:
         """Ask its turn to end and give it as it then stands; one that has ended is refused."""
@@ -44,6 +48,8 @@ class CancelResponse(OpenAIView):
 
 class InputItems(OpenAIView):
     """What a response was asked."""
+
+    takes_chat_keys = True
 
     def get(self, request: Request, response_id: str) -> Response:
         query = PageAsked.by(request)

@@ -38,6 +38,7 @@ class Responses(OpenAIView):
     """Answers an input."""
 
     throttle_classes = (ChatThrottle,)
+    takes_chat_keys = True
 
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Answer whole, as a stream, or in the background."""
@@ -106,13 +107,17 @@ def _conversation(body: dict[str, Any]) -> str | None:
 
 
 def known_turn(view: OpenAIView, response: Any, param: str) -> ExplainabilityTurn:
-    """Return the turn behind a response of the caller's project.
+    """Return the turn behind a response of the caller's project, of a session that the caller may talk in.
 
     Raises:
         NotFound: `previous_response_not_found` or `response_not_found`; it was deleted, or there never was one.
     """
     turn = response_turn(view.project, request_id_of(response)) if isinstance(response, str) else None
-    if turn is None or (param == "previous_response_id" and turn.status != "succeeded"):
+    if (
+        turn is None
+        or not view.access.may_talk_in(turn.session)
+        or (param == "previous_response_id" and turn.status != "succeeded")
+    ):
         code = "previous_response_not_found" if param == "previous_response_id" else "response_not_found"
         raise missing(param, code, f"There is no response '{response}' to go on from or to read.")
     view.session_id = turn.session.session_id

@@ -70,7 +70,7 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
         base=None if kb_id is None else knowledge_base(view.project, kb_id),
         # Text that a stop sequence would remove must not be sent while it is written.
         is_streamed=bool(body.get("stream")) and not sampling.stop,
-        takes_commands=view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on",
+        takes_commands=view.access.takes_commands and _wants_commands(view),
         sampling=sampling,
         flags=flags_in(body),
         remembers_choices=native["remember_choices"],
@@ -86,6 +86,10 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
     running_turns.refuse_if_full(view.project.pk)
     take_turn(view.project)
     return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=tuple(warnings))
+
+
+def _wants_commands(view: ApiView) -> bool:
+    return view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on"
 
 
 def _native(body: Mapping[str, Any], said: SplitMessages) -> JSONObject:
@@ -114,7 +118,7 @@ def resolve_session_under(
 ) -> RecognisedSession:
     """Return the session of this id; a client's own name is made on its first use, with the messages before."""
     body = {"conversation_history": _messages(before)}
-    return resume(find_or_begin_session(view.project, body, name, checked.call.remembered_choices, checked.call.base))
+    return resume(find_or_begin_session(view.access, body, name, checked.call.remembered_choices, checked.call.base))
 
 
 def _messages(said: Sequence[HistoryMessage]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from sessions_app.acting import holder_of
 from sessions_app.actions.settings.api_keys import bearer_token, find_key
 from sessions_app.actions.settings.audit import act_as
-from sessions_app.models import Project
+from sessions_app.models import Project, Role, Session
 from sessions_app.queries.settings.logins import BrowserLogin, lasting_logins, login_of
 from sessions_app.queries.settings.projects import membership_of, projects_of_keys, role_of
 
@@ -31,6 +31,15 @@ class Access:
     actor: User | None = None
     login: BrowserLogin | None = None
     key_pk: int | None = None
+
+    @property
+    def takes_commands(self) -> bool:
+        """Return whether a message of the caller may be a command."""
+        return self.role != Role.CHAT
+
+    def may_talk_in(self, session: Session) -> bool:
+        """Return whether the caller may continue a session of the project: with the role chat, only one of its own."""
+        return self.role != Role.CHAT or session.started_with_id == self.key_pk
 
     def lasts(self) -> bool:
         """Return whether the caller still has access, as it is stored now; for streams, which outlive their request."""

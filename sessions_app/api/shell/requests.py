@@ -29,6 +29,7 @@ from sessions_app.experiments.trials.documents import REVISION_MAX
 from sessions_app.ingest.load import Upload
 from sessions_app.layers import CHOSEN_MAX
 from sessions_app.models import Role
+from sessions_app.models.settings.project import MEMBER_ROLES
 from sessions_app.queries.settings.audit import AREAS
 
 INCLUDABLE = ("response_markdown", "details")
@@ -369,13 +370,13 @@ class _AuditFilter(serializers.Serializer):
 class RoleRequest(serializers.Serializer):
     """A member's other role."""
 
-    role = serializers.ChoiceField(Role.values)
+    role = serializers.ChoiceField(list(MEMBER_ROLES))
 
 
 class InvitationRequest(serializers.Serializer):
     """Whom a link lets in."""
 
-    role = serializers.ChoiceField(Role.values, default=Role.EDITOR.value)
+    role = serializers.ChoiceField(list(MEMBER_ROLES), default=Role.EDITOR.value)
     note = JSONText(required=False, allow_blank=True, max_length=120, help_text="Whom it is for.")
 
 

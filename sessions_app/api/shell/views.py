@@ -59,6 +59,7 @@ class ApiView(APIView):
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     read_role = "viewer"
     write_role = "editor"
+    takes_chat_keys = False
     cursor_parameter = "cursor"
     cache_control = "no-store"
     session_id: str | None = None

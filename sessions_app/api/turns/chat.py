@@ -31,6 +31,7 @@ class ChatCompletions(ApiView):
     """Answers the last user message in the named session, or in a new one."""
 
     throttle_classes = (ChatThrottle,)
+    takes_chat_keys = True
 
     @schemas.chat
     def post(self, request: Request) -> Response | StreamingHttpResponse:
@@ -57,6 +58,7 @@ class ChatCompletions(ApiView):
             choices=choices_of(body),
             base=None if kb_id is None else knowledge_base(self.project, kb_id),
             is_streamed=body["stream"],
+            takes_commands=self.access.takes_commands,
             flags=flags_in(dict(self.request.data)),
             remembers_choices=body["remember_choices"],
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
@@ -65,7 +67,7 @@ class ChatCompletions(ApiView):
     def _resolve(self, body: dict[str, Any], call: TurnCall) -> tuple[Session, TurnCall]:
         """Return the session, and the call that says what it continues from: another turn may come before it."""
         header = self.request.headers.get(SESSION_HEADER)
-        resolved = resolve_chat_session(self.project, body, header, call.remembered_choices, call.base)
+        resolved = resolve_chat_session(self.access, body, header, call.remembered_choices, call.base)
         self.session_id = resolved.session.session_id
         notes = {"session": resolved.how, "warnings": list(resolved.warnings)} if resolved.warnings else None
         return resolved.session, replace(call, continues_at=resolved.continues_at, client_request=notes)

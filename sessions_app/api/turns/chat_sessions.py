@@ -10,12 +10,13 @@ from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.sessions.histories import begin_session
 from sessions_app.actions.sessions.recognition import UNREAD, RecognisedSession, continue_after, resume_session
 from sessions_app.actions.sessions.session import Choices
+from sessions_app.api.shell.authentication import Access
 from sessions_app.api.turns.response_ids import request_id_of
 from sessions_app.identifiers import OWN_SESSIONS
 from sessions_app.ingest.histories import read_history
-from sessions_app.models import KnowledgeBase, Project
+from sessions_app.models import KnowledgeBase, Session
 from sessions_app.queries.sessions.conversations import response_turn
-from sessions_app.queries.sessions.lookups import known_session, session_reference
+from sessions_app.queries.sessions.lookups import known_session, session_reference, unknown_session
 
 SESSION_HEADER = "X-Session-Id"
 NAME_CHARS = 128
@@ -25,7 +26,7 @@ _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHi
 
 
 def find_or_begin_session(
-    project: Project,
+    access: Access,
     body: Mapping[str, Any],
     header_id: str | None,
     choices: Choices,
@@ -34,15 +35,16 @@ def find_or_begin_session(
     """Return the session that a validated chat request talks to, creating it with its history if the request may.
 
     Raises:
-        NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
+        NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions;
+            the caller may not talk in it.
         InvalidInput: the client's name cannot be one.
     """
-    history = explicit_history(body)
+    project, history = access.project, explicit_history(body)
     session_id = usable_id(body.get("session_id")) or usable_id(header_id)
     if session_id is not None:
         try:
             found = known_session(project, session_id) if base is None else session_reference(project, session_id)
-            return RecognisedSession(session=found, how="named")
+            return _named_session(access, found)
         except NotFound:
             if session_id.startswith(OWN_SESSIONS) or (usable_id(header_id) is None and history is None):
                 raise
@@ -56,11 +58,18 @@ def find_or_begin_session(
         if session_id is None:
             raise
         # Another request used the name first, or the name belongs to a session that was deleted.
-        return RecognisedSession(session=session_reference(project, session_id), how="named")
+        return _named_session(access, session_reference(project, session_id))
+
+
+def _named_session(access: Access, session: Session) -> RecognisedSession:
+    # Where the session is another caller's, the answer is that for an id that nobody uses.
+    if not access.may_talk_in(session):
+        raise unknown_session(session.session_id)
+    return RecognisedSession(session=session, how="named")
 
 
 def resolve_chat_session(
-    project: Project,
+    access: Access,
     body: Mapping[str, Any],
     header_id: str | None,
     choices: Choices,
@@ -73,8 +82,8 @@ def resolve_chat_session(
     """
     previous = usable_id(body.get("previous_response_id"))
     if previous is not None:
-        return continue_session(project, previous, body.get("session_id") or header_id)
-    found = find_or_begin_session(project, body, header_id, choices, base)
+        return continue_session(access, previous, body.get("session_id") or header_id)
+    found = find_or_begin_session(access, body, header_id, choices, base)
     # The client cannot know that a session under its own name has expired.
     return resume(found) if found.session.is_client_named else found
 
@@ -85,19 +94,20 @@ def resume(found: RecognisedSession) -> RecognisedSession:
     return replace(resumed, warnings=(*found.warnings, *resumed.warnings))
 
 
-def continue_session(project: Project, previous: str, named: str | None) -> RecognisedSession:
+def continue_session(access: Access, previous: str, named: str | None) -> RecognisedSession:
     """Return the session that continues from an earlier answer: a fork unless that was the latest one.
 
     Args:
         named: the session that the request names too, if it does.
 
     Raises:
-        NotFound: RESPONSE_NOT_FOUND, no turn of the project has answered under this id.
+        NotFound: RESPONSE_NOT_FOUND, no turn of the project has answered under this id, or none of a session that the
+            caller may talk in.
         InvalidInput: the answer is of another session than the named one.
         Conflict: what it said was taken out of its conversation.
     """
-    turn = response_turn(project, request_id_of(previous))
-    if turn is None or turn.status != "succeeded":
+    turn = response_turn(access.project, request_id_of(previous))
+    if turn is None or turn.status != "succeeded" or not access.may_talk_in(turn.session):
         raise NotFound(f"There is no response '{previous}' to go on from.", code="RESPONSE_NOT_FOUND")
     if usable_id(named) not in (None, turn.session.session_id):
         raise InvalidInput("previous_response_id is of another session than session_id.")

@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.api_keys import create_key
-from sessions_app.queries.settings.projects import ROLES, project_named
+from sessions_app.models import Role
+from sessions_app.queries.settings.projects import project_named
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what the key is for, as the API keys page lists it")
-        parser.add_argument("--role", default="editor", choices=[role for role, _ in ROLES])
+        parser.add_argument("--role", default="editor", choices=Role.values)
         parser.add_argument("--project", help="slug of the project; the default project without it")
 
     def handle(self, *args: Any, name: str, role: str, project: str | None, **options: Any) -> None:

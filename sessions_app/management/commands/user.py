@@ -9,7 +9,8 @@ from django.urls import reverse
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.projects import add_member, create_login_link
 from sessions_app.actions.settings.second_factor import reset_second_factor_of
-from sessions_app.queries.settings.projects import ROLES, project_named
+from sessions_app.models.settings.project import MEMBER_ROLES
+from sessions_app.queries.settings.projects import project_named
 
 
 class Command(BaseCommand):
@@ -20,7 +21,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=[role for role, _ in ROLES], help="editor for a new user without it")
+        parser.add_argument("--role", choices=list(MEMBER_ROLES), help="editor for a new user without it")
         parser.add_argument(
             "--reset-second-factor",
             action="store_true",

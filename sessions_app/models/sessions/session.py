@@ -14,7 +14,7 @@ from sessions_app.models.fields import IdField
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.redacted import RedactedCharField, RedactedJSONField
 from sessions_app.models.sessions.frozen_content import FrozenContent
-from sessions_app.models.settings.project import Grounding, Project
+from sessions_app.models.settings.project import ApiKey, Grounding, Project
 
 
 class ForkReason(models.TextChoices):
@@ -54,6 +54,15 @@ class Session(models.Model):
         max_length=60, default="", blank=True, help_text="Beginning of the first message."
     )
     created_at = models.DateTimeField(default=timezone.now)
+    started_with = models.ForeignKey(
+        ApiKey,
+        on_delete=models.SET_NULL,
+        db_index=False,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The API key whose request started it; empty: a member or the server did.",
+    )
     last_activity_at = models.DateTimeField(default=timezone.now, help_text="When it last had a turn or a change.")
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="When it expires if nothing happens until then; empty: never."

@@ -4,14 +4,14 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.redacted import RedactedCharField
-from sessions_app.models.settings.project import Project, Role
+from sessions_app.models.settings.project import MEMBER_ROLES, Project, Role
 
 
 class Invitation(models.Model):
     """A link that lets one person join a project in a role; it is stored as a digest and works once."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
-    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    role = models.CharField(max_length=10, choices=MEMBER_ROLES, default=Role.EDITOR)
     note = RedactedCharField(max_length=120, blank=True, help_text="Whom the link is for.")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     created_by_name = models.CharField(max_length=150, help_text="Who made it, also after that user is gone.")

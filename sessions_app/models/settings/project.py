@@ -12,16 +12,24 @@ from sessions_app.models.redacted import RedactedCharField
 
 
 class Role(models.TextChoices):
-    """What a member or key may do; each role may all that the ones before it may."""
+    """What a member or key may do; viewer, editor and admin each may all that the one before may.
 
+    Only keys have the role chat. It reads nothing of the project but its own conversations, and runs no commands.
+    """
+
+    CHAT = "chat", "Chat: runs turns in conversations that the key started"
     VIEWER = "viewer", "Viewer: reads"
     EDITOR = "editor", "Editor: runs turns and writes"
     ADMIN = "admin", "Admin: manages keys, members and settings"
 
     @property
     def rank(self) -> int:
-        """Return the role's place in the order viewer, editor, admin."""
+        """Return the role's place in the order chat, viewer, editor, admin."""
         return list(Role).index(self)
+
+
+MEMBER_ROLES = {role.value: role.label for role in Role if role != Role.CHAT}
+"""The roles of members, each with what it may do, in words."""
 
 
 def digest(secret: str) -> str:
@@ -88,7 +96,7 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(
         max_length=10,
-        choices=Role,
+        choices=MEMBER_ROLES,
         default=Role.EDITOR,
         help_text="Each role may all that the ones before it may: viewer, editor, admin.",
     )

@@ -54,7 +54,7 @@ def session(project: Project, session_id: str) -> Session:
     try:
         row = sessions(project).select_related("journal").get(session_id=session_id)
     except Session.DoesNotExist:
-        raise _unknown(session_id) from None
+        raise unknown_session(session_id) from None
     row.project = project
     return row
 
@@ -67,7 +67,7 @@ def session_reference(project: Project, session_id: str) -> Session:
     """
     row = Session.objects.filter(project=project, deleted_at__isnull=True, session_id=session_id).first()
     if row is None:
-        raise _unknown(session_id)
+        raise unknown_session(session_id)
     row.project = project
     return row
 
@@ -94,7 +94,7 @@ def _own_key(project_pk: int, session_id: str) -> int:
     keys = Session.objects.filter(project_id=project_pk, session_id=session_id, deleted_at__isnull=True)
     key = keys.values_list("pk", flat=True).first()
     if key is None:
-        raise _unknown(session_id)
+        raise unknown_session(session_id)
     return key
 
 
@@ -108,7 +108,8 @@ def is_open(session_pk: int) -> bool:
     return Session.objects.filter(pk=session_pk, deleted_at=None, expired_at=None).exists()
 
 
-def _unknown(session_id: str) -> NotFound:
+def unknown_session(session_id: str) -> NotFound:
+    """Return the refusal of an id that names no session of the caller's."""
     return NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
 
 
@@ -132,7 +133,7 @@ def counted_session(project: Project, session_id: str) -> Session:
     """
     row = select_counted_session(project.pk, session_id, _SAVE_REASONS)
     if row is None:
-        raise _unknown(session_id)
+        raise unknown_session(session_id)
     row.project = project
     return row
 

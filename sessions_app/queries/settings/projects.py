@@ -86,10 +86,6 @@ def projects_of_keys(key_pks: Collection[int]) -> dict[int, int]:
     return dict(ApiKey.objects.filter(pk__in=key_pks, revoked_at__isnull=True).values_list("pk", "project_id"))
 
 
-ROLES = Role.choices
-"""Each role with what it may do, in words, the least first."""
-
-
 def role_of(user: User, project: Project) -> Role | None:
     """Return the user's role in the project; None for a user who is no member of it, or was deactivated."""
     membership = Membership.objects.filter(user=user, user__is_active=True, project=project).first()

@@ -20,6 +20,7 @@ from sessions_app import events
 from sessions_app.actions.settings.api_keys import find_key
 from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, is_deleted
 from sessions_app.queries.settings.logins import BrowserLogin, KeyLogin, login_of
+from sessions_app.queries.settings.projects import is_at_least
 from sessions_app.web.consumers.refusals import token_of
 from sessions_app.web.consumers.shared import (
     AccessWatch,
@@ -104,7 +105,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         token = token_of(self.scope)
         if token is not None:
             key = await database_sync_to_async(find_key)(token)
-            return KeyLogin(key.pk) if key else None
+            return KeyLogin(key.pk) if key and is_at_least(key.role, "viewer") else None
         user, session = self.scope["user"], self.scope["session"]
         if not user.is_authenticated or is_asked_for(user, session):
             return None

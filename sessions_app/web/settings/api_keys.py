@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
-from sessions_app.queries.settings.projects import ROLES, api_keys
+from sessions_app.models import Role
+from sessions_app.queries.settings.projects import api_keys
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of, keep, take
 from sessions_app.web.shell.pages import page, tell
@@ -26,7 +27,7 @@ _KEPT_SECONDS = 300
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the keys; a POST makes one, which the page that follows shows once."""
     server_url = request.build_absolute_uri("/").rstrip("/")
-    context: dict[str, object] = {"roles": ROLES, "name": "", "chosen_role": "editor", "server_url": server_url}
+    context: dict[str, object] = {"roles": Role.choices, "name": "", "chosen_role": "editor", "server_url": server_url}
     status = 200
     if request.method == "POST":
         name, role = (request.POST.get(field, "") for field in ("name", "role"))

@@ -20,8 +20,9 @@ from sessions_app.actions.settings.members import (
 )
 from sessions_app.actions.settings.projects import show_project
 from sessions_app.call_rates import is_allowed, network_of
+from sessions_app.models.settings.project import MEMBER_ROLES
 from sessions_app.queries.settings import members
-from sessions_app.queries.settings.projects import ROLES, keys_made_by
+from sessions_app.queries.settings.projects import keys_made_by
 from sessions_app.queries.settings.second_factor import users_with_second_factor
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.form_addresses import form_of
@@ -36,7 +37,7 @@ _BACKEND = "django.contrib.auth.backends.ModelBackend"
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the members and who is invited; a POST invites, and shows the link once."""
-    context: dict[str, object] = {"roles": ROLES, "chosen_role": "editor"}
+    context: dict[str, object] = {"roles": MEMBER_ROLES.items(), "chosen_role": "editor"}
     status = 200
     if request.method == "POST":
         role, note = (request.POST.get(field, "") for field in ("role", "note"))

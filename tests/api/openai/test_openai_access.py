@@ -35,6 +35,8 @@ NEEDED = {
     ("item", "delete"): "editor",
 }
 """The least role for each name and method."""
+CHAT = {"chat", "models", "model", "responses", "response", "cancel", "input-items"}
+"""The names that a key with the role chat opens, for its own conversations."""
 
 
 @pytest.fixture
@@ -76,6 +78,8 @@ def test_every_address_is_for_the_role_of_its_entry(ids: dict[str, str], caller:
     assert {name for name, status in viewer.items() if status == 403} == {
         name for name, role in NEEDED.items() if role == "editor"
     }
+    chat = statuses(ids, caller("chat").headers)
+    assert {name for name, status in chat.items() if status == 403} == {name for name in NEEDED if name[0] not in CHAT}
     allowed = statuses(ids, caller("editor").headers)
     assert {name for name, status in allowed.items() if status in (401, 403, 404) or status >= 500} == set()
 
