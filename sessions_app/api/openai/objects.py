@@ -126,9 +126,10 @@ class ConversationObject(TypedDict):
 
 
 class OpenAIModel(TypedDict):
-    """What can be named as `model`."""
+    """What can be named as `model`; clients that know `name` show it in place of the id."""
 
     id: str
+    name: str
     object: Literal["model"]
     created: int
     owned_by: str

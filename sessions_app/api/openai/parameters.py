@@ -1,6 +1,8 @@
 """The parameters of the dialect: honoured, accepted with a warning, or refused; none is ignored silently."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -12,12 +14,16 @@ from mrpvm.llm.port import Sampling
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.language_model import configuration, is_configured, model_names
+from sessions_app.models import KnowledgeBase, Project
+from sessions_app.queries.knowledge.bases import base_by_name, knowledge_base
 
 NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
     "grounding", "kb_id", "wait_ms", "remember_choices",
 )  # fmt: skip
 """Fields of the native API that the dialect takes too, beside the flags."""
+BASE_MODEL = f"{NO_PREFERENCE}:"
+"""Beginning of a model's name that names a base: clients often let their users choose a model and nothing else."""
 _OURS = {*NATIVE, *FLAGS, *ALIASES}
 _HONOURED = {
     "model", "messages", "input", "instructions", "stream", "stream_options", "max_tokens", "max_completion_tokens",
@@ -126,24 +132,49 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     return metadata
 
 
-def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | None]:
-    """Return the model's name as the client knows it, and the wish that it represents.
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What a request's `model` asks for: its name as the client knows it, a provider's model, a base."""
+
+    name: str
+    wish: str | None = None
+    base: KnowledgeBase | None = None
+
+
+def model_of(project: Project, body: Mapping[str, Any], warnings: list[str]) -> ModelChoice:
+    """Return what a request's `model` asks for.
 
     Raises:
-        InvalidInput: no name.
+        InvalidInput: no name, or that of several bases.
         NotFound: `model_not_found`.
     """
     name = body.get("model", NO_PREFERENCE)
     if not isinstance(name, str) or not name:
         raise invalid("model", "must be the name of a model.")
     if name == NO_PREFERENCE:
-        return name, None
+        return ModelChoice(name)
+    if name.startswith(BASE_MODEL):
+        return ModelChoice(name, base=base_of_model(project, name))
     where = configuration()
     if where is not None and (name == where.model or name in model_names()):
-        return name, name
+        return ModelChoice(name, wish=name)
     if takes_any_model():
         warnings.append(f"The model '{name}' is not known here; '{NO_PREFERENCE}' answered.")
-        return name, None
+        return ModelChoice(name)
+    raise unknown_model(name)
+
+
+def base_of_model(project: Project, name: str) -> KnowledgeBase:
+    """Return the base that a model's name names, by the base's id or its name.
+
+    Raises:
+        InvalidInput: several bases have the name.
+        NotFound: `model_not_found`.
+    """
+    named = name.removeprefix(BASE_MODEL)
+    for find in (knowledge_base, base_by_name):
+        with suppress(NotFound):
+            return find(project, named)
     raise unknown_model(name)
 
 

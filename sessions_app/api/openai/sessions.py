@@ -57,7 +57,7 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
         InvalidInput, NotFound, TooLarge, Unavailable: it is refused.
     """
     warnings = warnings_of(body)
-    model, wish = model_of(body, warnings)
+    model = model_of(view.project, body, warnings)
     native = _native(body, said)
     if said.has_tail:
         warnings.append("What follows the last user message was taken for history.")
@@ -66,8 +66,8 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
     call = TurnCall(
         message=said.message,
         system_prompt=said.system_prompt,
-        choices=replace(choices_of(dict(native)), model=wish),
-        base=None if kb_id is None else knowledge_base(view.project, kb_id),
+        choices=replace(choices_of(dict(native)), model=model.wish),
+        base=model.base if kb_id is None else knowledge_base(view.project, kb_id),
         # Text that a stop sequence would remove must not be sent while it is written.
         is_streamed=bool(body.get("stream")) and not sampling.stop,
         takes_commands=view.access.takes_commands and _wants_commands(view),
@@ -76,7 +76,7 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
         remembers_choices=native["remember_choices"],
         client_request={
             "api": api,
-            "model": model,
+            "model": model.name,
             "metadata": metadata_of(body),
             "user": user_of(body),
         },
@@ -85,7 +85,7 @@ def check_request(view: ApiView, body: Mapping[str, Any], said: SplitMessages, a
     shutdown.refuse_new_turns()
     running_turns.refuse_if_full(view.project.pk)
     take_turn(view.project)
-    return CheckedRequest(call=call, said=said, model=model, body=body, native=native, warnings=tuple(warnings))
+    return CheckedRequest(call=call, said=said, model=model.name, body=body, native=native, warnings=tuple(warnings))
 
 
 def _wants_commands(view: ApiView) -> bool:

@@ -9,7 +9,9 @@ import pytest
 from openai import OpenAI
 from pytest_django import Settings
 
-from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, WaitingSolver, registered
 from tests.api.openai.conftest import PATIENCE_SECONDS, key_of
@@ -69,6 +71,41 @@ def test_models_are_listed_and_read(sdk: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         sdk.models.retrieve("gpt-99")
     assert raised.value.code == "model_not_found"
+
+
+def test_base_is_chosen_by_the_name_of_a_model(sdk: OpenAI, project: Project) -> None:
+    handbook, other = create_base(project, "Handbook"), create_base(project, "Letters")
+    load_source(handbook, Upload(data=b"The office is in Lund.", name="office.txt", declared_type="text/plain"))
+    named = f"mrpvm:{handbook.kb_id}"
+    assert [model.id for model in sdk.models.list()] == ["mrpvm", named, f"mrpvm:{other.kb_id}"]
+    assert sdk.models.retrieve(named).model_extra == {"name": "mrpvm: Handbook"}
+    conversation = [{"role": "user", "content": "Where is the office?"}]
+
+    def ask(model: str) -> str:
+        answer = sdk.chat.completions.create(model=model, messages=conversation)  # type: ignore[arg-type]
+        assert answer.model == model
+        return str(answer.choices[0].message.content)
+
+    for model in (named, "mrpvm:Handbook"):
+        assert "Lund" in ask(model)
+    refused = ask(f"mrpvm:{other.kb_id}")
+    assert "Lund" not in refused
+    conversation += [{"role": "assistant", "content": refused}, {"role": "user", "content": "Where is the office?"}]
+    assert "Lund" in ask(named)  # the conversation goes on with another base
+    assert Session.objects.get(turn_sequence=2).mounted_kb == handbook
+
+
+def test_model_that_names_no_base_is_refused(sdk: OpenAI, project: Project, other_project: Project) -> None:
+    theirs = create_base(other_project, "Theirs")
+    for _ in range(2):
+        create_base(project, "Twice")
+    for named in ("nothing", "Theirs", theirs.kb_id, ""):
+        for ask in (sdk.models.retrieve, lambda model: sdk.chat.completions.create(model=model, messages=[TOLD])):
+            with pytest.raises(openai.NotFoundError) as raised:
+                ask(f"mrpvm:{named}")
+            assert (raised.value.code, raised.value.param) == ("model_not_found", "model")
+    with pytest.raises(openai.BadRequestError, match="Several knowledge bases have the name 'Twice'"):
+        sdk.models.retrieve("mrpvm:Twice")
 
 
 def test_a_response_is_created_read_listed_and_deleted(sdk: OpenAI) -> None:
