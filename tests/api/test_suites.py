@@ -62,6 +62,20 @@ def test_a_test_asks_a_base_and_other_choices(editor: Caller, suite: str) -> Non
     assert found["results"][0]["trial"]["changes"]["deliberationLevel"] == 2
 
 
+def test_run_without_tests_says_what_is_missing(editor: Caller, suite: str, session_id: str) -> None:
+    def refused(**target: Any) -> str:
+        answer = editor.post(f"{suite}/runs", target)
+        assert answer.status_code == 400
+        return str(answer.json()["error"]["message"])
+
+    assert refused() == "The suite has no tests yet."
+    other = editor.post("/api/kbs", {"name": "Other"}).json()["kb_id"]
+    asking = {"name": "Rex", "message": "Rex?", "kb_id": other, "expect": {"contains": ["Rex"]}}
+    assert editor.post(f"{suite}/tests", asking).status_code == 201
+    assert refused(tags=["pets", "cats"]) == "No test of the suite has one of these tags: pets, cats."
+    assert refused(draft_of=session_id) == "No such test of the suite asks this base."
+
+
 @pytest.mark.usefixtures("kept")
 def test_a_file_holds_the_suite_and_makes_it_again(editor: Caller, suite: str) -> None:
     file = editor.get(f"{suite}/file").json()

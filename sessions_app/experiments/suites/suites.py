@@ -172,8 +172,6 @@ def _begin(suite: Suite, target: Target, author: Author) -> SuiteRun:
     if target.revision is not None and target.base is None:
         raise InvalidInput("A revision needs its base.")
     tests = _meant(suite, target)
-    if not tests:
-        raise InvalidInput("The suite has no such tests.")
     if target.allow_model:
         check_allowed(estimate_tests(tests), suite.project)
     return begin_run(suite, tests, target.as_record(), author, asks_models=target.allow_model)
@@ -190,13 +188,23 @@ def estimate_tests(tests: Sequence[TestCase]) -> Estimate:
 
 
 def _meant(suite: Suite, target: Target) -> Sequence[TestCase]:
-    """Return the tests that the target means."""
+    """Return the tests that the target means.
+
+    Raises:
+        InvalidInput: there are none.
+    """
     tests = tests_of(suite)
+    if not tests:
+        raise InvalidInput("The suite has no tests yet.")
     if target.tags:
         tests = [test for test in tests if set(target.tags) & set(test.tags)]
+    if not tests:
+        raise InvalidInput(f"No test of the suite has one of these tags: {', '.join(target.tags)}.")
     of_base = target.only_of
     if target.draft is not None and of_base is None:
         of_base = session_of(suite.project, target.draft).mounted_kb.kb_id
     if of_base is not None:
         tests = [test for test in tests if test.base is not None and test.base.kb_id == of_base]
+    if not tests:
+        raise InvalidInput("No such test of the suite asks this base.")
     return tests
