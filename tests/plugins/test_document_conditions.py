@@ -10,6 +10,7 @@ HOUSE = (
     " until the lease ends. Lamps are free. Bread is sold when the bell rings. Tom eats fish when nobody looks."
     " The engine was stopped when the alarm rang. Boots may be worn in the hall. Boots may be worn in the hall if they"
     " are dry. Sleds may be lent if it snows. Sleds may be lent unless the rope is torn."
+    " Credit to the designer is not required, except in films. The museum is open every day except Monday."
 )
 
 
@@ -22,6 +23,15 @@ HOUSE = (
         ("Can keys be shared?", "It depends. Keys can be shared, provided that everybody has signed."),
         ("May I keep a cat?", "It depends. A cat may be kept until the lease ends."),
         ("Is bread sold?", "It depends. Bread is sold when the bell rings."),
+        (
+            "Is credit to the designer required?",
+            "It depends. Credit to the designer is not required, except in films.",
+        ),
+        (
+            "Is credit to the designer required in films?",
+            "Yes. Credit to the designer is not required, except in films.",
+        ),
+        ("Is the museum open?", "It depends. The museum is open every day except Monday."),
         ("Are lamps free?", "Yes. Lamps are free."),
         ("Does Tom eat fish?", "Yes. Tom eats fish when nobody looks."),
         ("Was the engine stopped?", "Yes. The engine was stopped when the alarm rang."),

@@ -195,10 +195,13 @@ def _is_partial(question: Clause, clause: Clause) -> bool:
 
 
 def _is_restricted(question: Clause, clause: Clause) -> bool:
-    """Return whether "only" restricts a clause to what the question does not name.
+    """Return whether "only" or an exception restricts a clause to what the question does not name.
 
     What "may only be used in the room" may be used in the room.
     """
+    unexcepted = [word for word, _ in clause.modifiers if word != "except"]
+    if len(question.modifiers) <= len(unexcepted) < len(clause.modifiers):
+        return True
     is_named = len(question.modifiers) == len(clause.modifiers) > 0
     return "only" in clause.adverbs and "only" not in question.adverbs and not is_named
 
