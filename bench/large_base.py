@@ -5,7 +5,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from copy import replace
 from itertools import accumulate, batched
 from pathlib import Path
 from statistics import median, quantiles

@@ -3,7 +3,8 @@
 import random
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from statistics import median
 

@@ -8,9 +8,10 @@ Plugins get everything by argument, treat it as read-only and keep no conversati
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, TypedDict, runtime_checkable
+
+from msgspec import Struct, field
 
 from mrpvm.conversation.helping import HelperOutput as HelperOutput  # and with_helper: for goal solvers
 from mrpvm.conversation.helping import with_helper as with_helper
@@ -37,7 +38,7 @@ from mrpvm.values import (
     Selection,
     SessionState,
 )
-from mrpvm.wire import on_wire
+from mrpvm.wire import OnWire
 
 PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"]
 
@@ -45,12 +46,11 @@ PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-p
 # -- descriptor ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannerHints:
+class PlannerHints(Struct, frozen=True, kw_only=True):
     """Priors a planner uses until statistics have accumulated."""
 
     expected_latency_ms: int
-    expected_llm_calls: float = field(metadata=on_wire("expectedLLMCalls"))
+    expected_llm_calls: Annotated[float, OnWire("expectedLLMCalls")]
     relative_cost: float
     supported_acts: tuple[str, ...]
     topic_tags: tuple[str, ...]
@@ -60,8 +60,7 @@ class PlannerHints:
     evidence_style: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Descriptor:
+class Descriptor(Struct, frozen=True, kw_only=True):
     """What a plugin says about itself. `timeout_ms` is enforced for every call.
 
     A plugin that `is_quick` is called on the thread of the turn, which cannot abandon it: its work is bounded, it asks
@@ -102,8 +101,7 @@ class Clock(Protocol):
         """Return milliseconds from an arbitrary start, never going back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallContext:
+class CallContext(Struct, frozen=True, kw_only=True):
     """What every plugin call gets beside its own input.
 
     `remaining_ms` is the time left for this call. `stopped()` turns true when the turn was cancelled or ran out of
@@ -123,8 +121,7 @@ class CallContext:
     write: Callable[[str], None] = field(default=lambda text: None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMetadata:
+class CallMetadata(Struct, frozen=True, kw_only=True):
     """What a call used: logical model calls, and the model's name, None if no model was called."""
 
     llm_calls: int = 0
@@ -133,8 +130,7 @@ class CallMetadata:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginError:
+class PluginError(Struct, frozen=True, kw_only=True):
     """Why a call ended with status `error`."""
 
     code: str
@@ -147,8 +143,7 @@ class PluginError:
 PlanPhase = Literal["post-seed", "post-kb", "post-solve"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalSummary:
+class RetrievalSummary(Struct, frozen=True, kw_only=True):
     """What one KB plugin found, as planners see it."""
 
     plugin_id: str
@@ -157,8 +152,7 @@ class RetrievalSummary:
     strategy_unit_count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanInput:
+class PlanInput(Struct, frozen=True, kw_only=True):
     """What a planner decides from. Pins and preferences stay apart.
 
     `utilities` are learned, by type and id of a plugin; one that was never tried has none. `covered_families`
@@ -198,8 +192,7 @@ class Planner(Protocol):
 # -- seed detector ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectInput:
+class DetectInput(Struct, frozen=True, kw_only=True):
     """The message and its surroundings.
 
     `earlier` are the user's messages that lie before `history`, as far as a pronoun may point; no model is sent them.
@@ -213,8 +206,7 @@ class DetectInput:
     session_model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Detection:
+class Detection(Struct, frozen=True, kw_only=True):
     """Two control documents from one pass: the intents, and what the message told us.
 
     `intent_document` is needed for `success`; `context_document` is None when the message states nothing.
@@ -227,8 +219,7 @@ class Detection:
     error: PluginError | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkInput:
+class ChunkInput(Struct, frozen=True, kw_only=True):
     """One chunk of a source to be normalised into units; at most 8000 characters."""
 
     text: str
@@ -238,8 +229,7 @@ class ChunkInput:
     section_title: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Normalisation:
+class Normalisation(Struct, frozen=True, kw_only=True):
     """The units of one chunk as a control document; None when the chunk states nothing."""
 
     status: Literal["success", "unsupported", "error"]
@@ -264,8 +254,7 @@ class SeedDetector(Protocol):
 # -- KB retriever ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrieveInput:
+class RetrieveInput(Struct, frozen=True, kw_only=True):
     """What to look for, the units the running turn staged, and what the conversation adds, if anything."""
 
     intents: tuple[Intent, ...]
@@ -275,8 +264,7 @@ class RetrieveInput:
     recall: Recall | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieval:
+class Retrieval(Struct, frozen=True, kw_only=True):
     """Evidence per intent, in intent order, with what became of every unit that was considered; `notes` say how."""
 
     status: Literal["success", "insufficient", "error"]
@@ -319,8 +307,7 @@ class BaseSnapshot(TypedDict):
     unit_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleEvent:
+class LifecycleEvent(Struct, frozen=True, kw_only=True):
     """What happened; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
 
     event_type: str
@@ -360,8 +347,7 @@ class KBRetriever(Protocol):
 # -- goal solver -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolveInput:
+class SolveInput(Struct, frozen=True, kw_only=True):
     """The resolved intents to answer; `grounding` says whether an answer may go beyond evidence,
     `quotes` whether the closest passage is shown where there is no answer.
 
@@ -381,8 +367,7 @@ class SolveInput:
     helpers: tuple[HelperOutput, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class Solution(Struct, frozen=True, kw_only=True):
     """An answer per intent, also with `no-context`; `success` needs at least one answered group.
 
     After `needs-decomposition` the parts of the task get a frame each, and their answers come back as one.
@@ -407,8 +392,7 @@ class GoalSolver(Protocol):
 # -- response validator ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateInput:
+class ValidateInput(Struct, frozen=True, kw_only=True):
     """The answer and what it may rest on."""
 
     message: str
@@ -416,8 +400,7 @@ class ValidateInput:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class Validation(Struct, frozen=True, kw_only=True):
     """A verdict; `error` means the validator could not judge, which never counts as acceptance."""
 
     status: Literal["accepted", "rejected", "error"]

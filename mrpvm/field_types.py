@@ -1,4 +1,4 @@
-"""Whether a value has the types that a dataclass or a type of JSON data names, down to the last one.
+"""Whether a value has the types that a class or a type of JSON data names, down to the last one.
 
 Type checkers say so of code that they see; plugins of other packages and files from elsewhere are not among it.
 """
@@ -6,9 +6,10 @@ Type checkers say so of code that they see; plugins of other packages and files 
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from mrpvm.fields import field_types
 
 type _Check = Callable[[Any], str | None]
 """Returns what is wrong with a value, as the rest of a sentence that begins with the value's place; None if nothing."""
@@ -52,7 +53,8 @@ def _check_of(hint: Any) -> _Check:
         return _members(hint)
     if hint is float:
         return _number
-    return _fields(hint) if is_dataclass(hint) else _instance(hint)
+    types_of = field_types(hint)
+    return _instance(hint) if types_of is None else _fields(hint, types_of)
 
 
 def _instance(kind: type) -> _Check:
@@ -137,9 +139,8 @@ def _members(kind: Any) -> _Check:
     return check
 
 
-def _fields(kind: Any) -> _Check:
-    hints = get_type_hints(kind)
-    checks = {item.name: _check_of(hints[item.name]) for item in fields(kind)}
+def _fields(kind: type, types_of: dict[str, Any]) -> _Check:
+    checks = {name: _check_of(hint) for name, hint in types_of.items()}
 
     def check(value: Any) -> str | None:
         if not isinstance(value, kind):

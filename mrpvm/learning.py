@@ -4,7 +4,10 @@ The server stores a plugin's experience and hands it to planners as one utility 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from mrpvm.values import StageRecord
 
@@ -27,8 +30,7 @@ _REFUSALS = ("insufficient", "no-context", "needs-decomposition")
 """Honest refusals: they say that the evidence does not suffice and are no failures."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experience:
+class Experience(Struct, frozen=True, kw_only=True):
     """Counters and moving averages of one plugin; the defaults are a plugin nobody has tried.
 
     `refusal_count` counts a plugin's `insufficient` and a planner's `no-context`. A planner's `sufficiency` is the
@@ -65,8 +67,7 @@ def _clamped(value: float, high: float) -> float:
     return min(max(value, 0.0), high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """The outcome of one attempt: success, failure, or neither for a refusal."""
 
     plugin: PluginKey

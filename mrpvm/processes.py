@@ -10,17 +10,17 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
+
+from msgspec import Struct
 
 _LOOK_SECONDS = 0.05
 """How often a silent process is looked at: whether it ended, whether its time is over."""
 _PIECE_BYTES = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessLimits:
+class ProcessLimits(Struct, frozen=True, kw_only=True):
     """Wall-clock time of the whole run, bytes of standard output; what exceeds `error_bytes` of errors is dropped."""
 
     timeout_ms: int
@@ -28,8 +28,7 @@ class ProcessLimits:
     error_bytes: int = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Struct, frozen=True, kw_only=True):
     """How a process ended; `exit_code` is negative for a signal, None when it was killed here."""
 
     outcome: Literal["exited", "timed-out", "flooded", "stopped"]

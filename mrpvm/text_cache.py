@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, update_wrapper
 from operator import attrgetter
@@ -10,6 +9,8 @@ from sys import getsizeof
 from threading import Lock
 from types import NoneType
 from typing import Any
+
+from mrpvm.fields import field_types
 
 ENTRY_BYTES = 300
 """About what an entry takes beside its key and its value."""
@@ -143,9 +144,9 @@ def _held_by(kind: type) -> Callable[[Any], Iterable[object]] | None:
         return _keys_and_values
     if issubclass(kind, list | tuple | set | frozenset):
         return _itself
-    if not is_dataclass(kind):
+    if (types_of := field_types(kind)) is None:
         return _attributes
-    names = [field.name for field in fields(kind) if field.type not in (bool, int, float)]
+    names = [name for name, hint in types_of.items() if hint not in (bool, int, float)]
     if not names:
         return _nothing
     return attrgetter(*names) if len(names) > 1 else lambda item: [getattr(item, name) for name in names]

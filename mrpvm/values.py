@@ -5,11 +5,12 @@ gives the JSON form of any of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import Struct, field, structs
 
 from mrpvm.errors import ErrorRecord
-from mrpvm.wire import OPTIONAL, on_wire
+from mrpvm.wire import OPTIONAL, OnWire
 
 ACTS = (
     "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
@@ -65,8 +66,7 @@ CHAT_TURN = "chat-turn"
 """The source type of what was said in a conversation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnowledgeUnit:
+class KnowledgeUnit(Struct, frozen=True, kw_only=True):
     """A self-contained piece of knowledge with its provenance."""
 
     id: str
@@ -121,8 +121,7 @@ class KnowledgeUnit:
         return any(scope != "kb-plugin" for scope in self.phase_scopes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Struct, frozen=True, kw_only=True):
     """One admitted task or question of the user's message; `group_number` counts from 1."""
 
     id: str
@@ -136,8 +135,7 @@ class Intent:
     constraints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seed:
+class Seed(Struct, frozen=True, kw_only=True):
     """The operational direction of inquiry for one intent; `implicit` when the kernel added it."""
 
     id: str
@@ -149,8 +147,7 @@ class Seed:
     implicit: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecomposedIntent:
+class DecomposedIntent(Struct, frozen=True, kw_only=True):
     """An intent in the shape retrieval and solving use."""
 
     group_number: int
@@ -163,8 +160,7 @@ class DecomposedIntent:
     output_type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextProfile:
+class ContextProfile(Struct, frozen=True, kw_only=True):
     """What retrieval should look for on behalf of one intent; `query_terms` are stemmed."""
 
     intent_group_number: int
@@ -175,8 +171,7 @@ class ContextProfile:
     max_results: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceEntry:
+class EvidenceEntry(Struct, frozen=True, kw_only=True):
     """A unit chosen for an intent, with the reasons it was chosen for.
 
     `score` is the fused score; `notes` say which backend and which boost made it. `likeness` is the cosine of the
@@ -187,11 +182,10 @@ class EvidenceEntry:
     score: float
     store: Store
     notes: tuple[str, ...] = ()
-    likeness: float | None = field(default=None, metadata=OPTIONAL)
+    likeness: Annotated[float | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuidanceUnits:
+class GuidanceUnits(Struct, frozen=True, kw_only=True):
     """Guidance of an intent, sorted by the phase it speaks to."""
 
     seed_detector: tuple[EvidenceEntry, ...] = ()
@@ -207,8 +201,7 @@ class GuidanceUnits:
         return tuple({entry.unit.id: entry for entry in entries}.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """Everything retrieval hands to the solver for one intent: the resolved intent."""
 
     intent: Intent
@@ -226,8 +219,7 @@ class Evidence:
         return self.current_turn_units + self.session_units + self.kb_units
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntentAssessment:
+class IntentAssessment(Struct, frozen=True, kw_only=True):
     """How far the evidence of one intent goes; `purpose` says whether facts, method or both were found."""
 
     intent_ref: int
@@ -241,8 +233,7 @@ class IntentAssessment:
     sufficient: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
+class LedgerEntry(Struct, frozen=True, kw_only=True):
     """What happened to one unit at one step of one execution: the context ledger's row.
 
     `score` is the sum of the named `parts` and may exceed 1, unlike that of the unit's entry in the evidence.
@@ -257,8 +248,7 @@ class LedgerEntry:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateScore:
+class CandidateScore(Struct, frozen=True, kw_only=True):
     """What a planner thinks of one candidate: the sum of named parts."""
 
     plugin_id: str
@@ -266,8 +256,7 @@ class CandidateScore:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """A planner's ordered candidates and how it came to them.
 
     `scores` are those of the candidates in order, `left_out` the ones that it found irrelevant, `notes` what else was
@@ -290,8 +279,7 @@ it, or nothing. The strongest is first."""
 BASES: tuple[Basis, ...] = ("stated", "composed", "quoted", "none")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerGroup:
+class AnswerGroup(Struct, frozen=True, kw_only=True):
     """The result for one intent of the root frame; `cited_unit_ids` is a subset of the listed units.
 
     `basis` of an answered group that cites something is `stated` unless it says otherwise. `confidence` is how likely
@@ -316,11 +304,10 @@ class AnswerGroup:
 
     def __post_init__(self) -> None:
         if self.status == "answered" and self.basis == "none" and self.cited_unit_ids:
-            object.__setattr__(self, "basis", "stated")
+            structs.force_setattr(self, "basis", "stated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What a turn answers: one group per admitted intent, in intent order."""
 
     groups: tuple[AnswerGroup, ...]
@@ -336,8 +323,7 @@ class Answer:
         return min((group.basis for group in self.groups), key=BASES.index, default="none")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryMessage:
+class HistoryMessage(Struct, frozen=True, kw_only=True):
     """One earlier message as the model sees it: user, assistant, system or tool.
 
     `tool` and `tool_input` name the tool that gave a result, and what it was given, where that is known.
@@ -349,8 +335,7 @@ class HistoryMessage:
     tool_input: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class Recall(Struct, frozen=True, kw_only=True):
     """What the conversation adds to a search: stems with weights up to 1, source ids to prefer.
 
     `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1. `is_needed`
@@ -365,13 +350,12 @@ class Recall:
     prefers_always: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """Tokens of one answer: the provider's own count, else an estimate."""
 
     input_tokens: int
     output_tokens: int
-    is_estimated: bool = field(default=False, metadata=on_wire("estimated"))
+    is_estimated: Annotated[bool, OnWire("estimated")] = False
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -381,8 +365,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape."""
 
     planner: str | None = None
@@ -391,8 +374,7 @@ class Selection:
     goal_solver: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
+class SessionState(Struct, frozen=True, kw_only=True):
     """The facts about the session that planners may look at."""
 
     session_id: str
@@ -403,8 +385,7 @@ class SessionState:
     deliberation_level: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillUse:
+class SkillUse(Struct, frozen=True, kw_only=True):
     """The skill that guides a turn, and why it was chosen."""
 
     name: str
@@ -413,8 +394,7 @@ class SkillUse:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillOffer:
+class SkillOffer(Struct, frozen=True, kw_only=True):
     """The skills that a model was offered for a turn, how many were left out, and the name of the one it chose, if any.
 
     `problem` says why a reply did not count.
@@ -427,8 +407,7 @@ class SkillOffer:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """Bounds of one turn; without comparison every deliberation level acts as 0."""
 
     max_llm_calls: int = 5
@@ -440,8 +419,7 @@ class Limits:
     comparison_enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRequest:
+class TurnRequest(Struct, frozen=True, kw_only=True):
     """Everything a turn may look at, frozen by preparation; `is_streamed`: the answer is read while it is written.
 
     `earlier` are messages of the user that `history` leaves out. `resolves_references` is false for a message that is
@@ -476,8 +454,7 @@ class TurnRequest:
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageRecord:
+class StageRecord(Struct, frozen=True, kw_only=True):
     """How one plugin call ended, for planners' statistics."""
 
     stage: str
@@ -489,8 +466,7 @@ class StageRecord:
     frame_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOutcome:
+class TurnOutcome(Struct, frozen=True, kw_only=True):
     """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did.
 
     `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried.

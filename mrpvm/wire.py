@@ -3,13 +3,15 @@
 import json
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin
 
 import orjson
+from msgspec import Struct
+
+from mrpvm.fields import field_types, is_frozen
 
 _PLAIN = frozenset({type(None), str, int, float, bool})
 type JSONObject = dict[str, Any]
@@ -18,18 +20,19 @@ _EMPTY: tuple[()] = ()
 """CPython has one empty tuple, so it is recognised by identity; most fields of several values are empty."""
 
 
-OPTIONAL: Mapping[str, Any] = {"is_optional": True}
-"""Metadata of a dataclass field that is left out on the wire while it is None."""
+class OnWire(Struct, frozen=True):
+    """A note in the `Annotated` type of a field: its name on the wire, and whether it is left out while it is None."""
+
+    name: str | None = None
+    is_optional: bool = False
 
 
-def on_wire(name: str) -> Mapping[str, Any]:
-    """Return the metadata of a dataclass field that has another name on the wire."""
-    return {"wire": name}
+OPTIONAL = OnWire(is_optional=True)
+_AS_USUAL = OnWire()
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones.
+class _Fields(Struct, frozen=True):
+    """What to read of a value: `(name, name on the wire)` of each field, and the wire names of optional ones.
 
     `form` reads the fields of an object by their names on the wire. `converted` are the wire names of the fields whose
     values may be anything but text, numbers, truth or None, as their types say.
@@ -52,30 +55,32 @@ class _Fields:
 
 @cache
 def _fields_of(kind: type) -> _Fields | None:
-    """Return the fields of a dataclass, None for what is none."""
+    """Return the fields of a value's class, None for what has none."""
 
     def camel(name: str) -> str:
         head, *rest = name.split("_")
         return head + "".join(part.capitalize() for part in rest)
 
-    if not is_dataclass(kind):
+    types_of, noted = field_types(kind), field_types(kind, with_notes=True)
+    if types_of is None or noted is None:
         return None
-    named = tuple((item.name, item.metadata.get("wire") or camel(item.name)) for item in fields(kind))
-    optional = {item.name for item in fields(kind) if item.metadata.get("is_optional")}
-    try:
-        hints = get_type_hints(kind)
-    except NameError:  # a type that is imported for type checkers alone
-        hints = {}
+    notes = {name: note_of(hint) for name, hint in noted.items()}
+    named = tuple((name, note.name or camel(name)) for name, note in notes.items())
     # Of code that names each field the interpreter learns where the objects keep it: a quarter of the time that
     # `attrgetter` and `zip` take, for the hundred and seventy objects that a turn writes.
     form = eval(f"lambda value: {{{', '.join(f'{wire!r}: value.{name}' for name, wire in named)}}}")  # noqa: S307
     return _Fields(
         named=named,
         form=form,
-        converted=tuple(wire for name, wire in named if not _is_plain(hints.get(name))),
-        optional=tuple(wire for name, wire in named if name in optional),
-        is_frozen=kind.__dataclass_params__.frozen,  # type: ignore[attr-defined]  # typeshed leaves it out
+        converted=tuple(wire for name, wire in named if not _is_plain(types_of[name])),
+        optional=tuple(wire for name, wire in named if notes[name].is_optional),
+        is_frozen=is_frozen(kind),
     )
+
+
+def note_of(hint: Any) -> OnWire:
+    """Return what the type of a field says about its form on the wire."""
+    return next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, OnWire)), _AS_USUAL)
 
 
 def _is_plain(hint: Any) -> bool:
@@ -90,8 +95,8 @@ def _is_plain(hint: Any) -> bool:
 
 
 def to_wire(value: Any) -> Any:
-    """Return `value` as JSON-ready data: dataclasses become objects with camelCase keys."""
-    # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
+    """Return `value` as JSON-ready data: values with fields become objects with camelCase keys."""
+    # A turn converts some thousands of values, nearly all of them plain or fields of objects: these come first.
     kind: type[object] = type(value)
     if kind in _PLAIN:
         return value
@@ -113,7 +118,7 @@ def to_wire(value: Any) -> Any:
 
 
 def first_text(value: Any) -> str:
-    """Return what a value says first: itself, or the first text among the fields of a dataclass; else all of it."""
+    """Return what a value says first: itself, or the first text among its fields; else all of it."""
     if isinstance(value, str):
         return value
     known = _fields_of(type(value))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
@@ -168,10 +173,10 @@ def json_bytes(value: Any) -> bytes:
 
 
 def wire_names(kind: type) -> tuple[str, ...]:
-    """Return the names on the wire of a dataclass's fields, in their order."""
+    """Return the names on the wire of a class's fields, in their order."""
     known = _fields_of(kind)
     if known is None:
-        raise TypeError(f"{kind.__name__} is no dataclass")
+        raise TypeError(f"{kind.__name__} has no fields")
     return tuple(wire for _, wire in known.named)
 
 
@@ -179,7 +184,7 @@ type _Read = Callable[[Any], Any]
 
 
 def from_wire[Value](kind: type[Value], data: Mapping[str, Any]) -> Value:
-    """Return the dataclass that `to_wire` gave this form; a key that it lacks has the field's default.
+    """Return the object that `to_wire` gave this form; a key that it lacks has the field's default.
 
     Raises:
         TypeError: a key is missing whose field has no default.
@@ -192,13 +197,13 @@ def from_wire[Value](kind: type[Value], data: Mapping[str, Any]) -> Value:
 def _readers_of(kind: type) -> tuple[tuple[str, str, _Read], ...]:
     known = _fields_of(kind)
     if known is None:
-        raise TypeError(f"{kind.__name__} is no dataclass")
-    hints = get_type_hints(kind)
-    return tuple((name, wire, _reader_of(hints[name])) for name, wire in known.named)
+        raise TypeError(f"{kind.__name__} has no fields")
+    types_of = field_types(kind) or {}
+    return tuple((name, wire, _reader_of(types_of[name])) for name, wire in known.named)
 
 
 def _reader_of(hint: Any) -> _Read:
-    """Return what turns JSON data into a value of this type; only dataclasses and tuples are any different."""
+    """Return what turns JSON data into a value of this type; only objects and tuples are any different."""
     if isinstance(hint, TypeAliasType):
         return _reader_of(hint.__value__)
     origin, arguments = get_origin(hint), get_args(hint)
@@ -208,7 +213,7 @@ def _reader_of(hint: Any) -> _Read:
     if origin is tuple:
         read_item = _reader_of(arguments[0])
         return tuple if read_item is _as_is else lambda data: tuple(read_item(item) for item in data)
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and _fields_of(hint) is not None:
         return lambda data: from_wire(hint, data)
     return _as_is
 

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from copy import replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from http import HTTPStatus
 from urllib.parse import unquote, urlsplit

@@ -5,7 +5,8 @@ A question without answers cannot be answered from its text. The shapes are desc
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 _OWN = Path(__file__).parent.parent / "data" / "answers"

@@ -11,11 +11,13 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
+from msgspec import to_builtins
 
 from bench.databases import django_on_new_database
 from mrpvm.english.scoring.scorer import Passage, Scored, signs_of, sure_signs
@@ -249,7 +251,7 @@ def main() -> None:
             print(name, flush=True)
             models[name] = learn(examples_of(given.directory, count, learned, embeds=name == "meaning"))
     learned = replace(learned, **models)
-    PATH.write_text(json.dumps({"provenance": PROVENANCE} | asdict(learned), indent=0) + "\n", encoding="utf-8")
+    PATH.write_text(json.dumps({"provenance": PROVENANCE} | to_builtins(learned), indent=0) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 

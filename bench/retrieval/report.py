@@ -1,7 +1,8 @@
 """The figures of every collection, beside plain BM25 in the same run and the targets."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.retrieval.collections import Collection, Question, read_collections

@@ -10,12 +10,13 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from copy import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 from bench.answers.collections import read_articles
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, load_suites
@@ -242,7 +243,7 @@ def main() -> None:
         "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT), MTRAG (Apache-2.0), questions of SQuAD 2.0 "
         "(Rajpurkar et al., CC BY-SA 4.0) and own questions"
     )
-    PATH.write_text(json.dumps({"provenance": provenance} | asdict(weights), indent=0, ensure_ascii=False) + "\n")
+    PATH.write_text(json.dumps({"provenance": provenance} | to_builtins(weights), indent=0, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """`/remember`, `/forget` and `/memory`."""
 
 import re
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 from mrpvm.commands.evidence_commands import evidence
 from mrpvm.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts

@@ -7,7 +7,7 @@ A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cite
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from mrpvm.english.messages.kinds import kind_of

@@ -1,13 +1,13 @@
 """The language model as the preparation of a turn asks it."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mrpvm.llm.recorder import ModelExchange
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What preparing a turn has taken of its limits: milliseconds since the turn's start, and model calls.
 
     `exchanges` are the requests that were really sent, redacted.

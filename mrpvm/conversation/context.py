@@ -5,8 +5,10 @@ window left out and what the summary tells are in one system message before the 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
 from typing import NotRequired, TypedDict
+
+from msgspec import Struct
 
 from mrpvm.conversation.rewriting import Rewriting, RewritingRecord
 from mrpvm.conversation.summary import Summary
@@ -37,8 +39,7 @@ class SectionRecord(TypedDict):
     unit_ids: NotRequired[list[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """A part of the context: where it comes from, how large it is, and what was left out of it by which rule.
 
     `text` is None where it can be had from its source: `places` then names the first and last stored message.
@@ -107,8 +108,7 @@ class ReportRecord(TypedDict):
     modelCalls: NotRequired[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextReport:
+class ContextReport(Struct, frozen=True, kw_only=True):
     """The parts of a turn's context, and what was cut.
 
     `requests` are those that preparing the turn sent to models, redacted. `skill` is the one that a model chose.
@@ -163,8 +163,7 @@ class ContextReport:
         return record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True):
     """What goes to the machine: `history` begins with a system message if there is something to tell."""
 
     history: tuple[HistoryMessage, ...]

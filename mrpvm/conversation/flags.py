@@ -1,8 +1,10 @@
 """Which policies look at a turn's context: set for the server, a project, a session or one request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from copy import replace
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mrpvm.errors import InvalidInput
 
@@ -26,8 +28,7 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 """The least and the most that a flag with a number may be; where the least is whole, so is the number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flags:
+class Flags(Struct, frozen=True, kw_only=True):
     """The policies of one turn. A policy that is off leaves no trace: the turn is the one without the feature.
 
     `history_max_turns` counts exchanges of two messages each. With `enable_history_summarization`, so many
@@ -50,7 +51,7 @@ class Flags:
     document_bias: DocumentBias = "follow-ups"
 
 
-NAMES = tuple(item.name for item in fields(Flags))
+NAMES = Flags.__struct_fields__
 
 
 def resolve_flags(default: Flags, *levels: Mapping[str, Any] | None) -> Flags:

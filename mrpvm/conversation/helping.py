@@ -1,14 +1,15 @@
 """What external programs contribute to an answer, and how a group shows it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from copy import replace
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.values import AnswerGroup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelperOutput:
+class HelperOutput(Struct, frozen=True, kw_only=True):
     """What a wrapper gave for one intent; an error has a code and a message, a success the rest."""
 
     intent_ref: int

@@ -6,9 +6,11 @@ is done by rules or left out, with a warning. Nothing is stored here: a turn's c
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
 from itertools import batched
 from typing import Literal
+
+from msgspec import Struct, field
 
 from mrpvm.assistants.agents import Agent
 from mrpvm.assistants.personas import Persona, resolve_style
@@ -53,8 +55,7 @@ LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
 """Weights of these texts in a vector search; the message has weight 1. Measured on follow-ups of three collections."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guidance:
+class Guidance(Struct, frozen=True, kw_only=True):
     """What the system prompt says of the session; `style` is the active one's name."""
 
     persona: Persona
@@ -63,8 +64,7 @@ class Guidance:
     remembered: tuple[Remembered, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInput:
+class TurnInput(Struct, frozen=True, kw_only=True):
     """What somebody asks of a conversation, with every choice made: the turn's own, the session's or the server's.
 
     `history` is what was said before as the request tells it; without it the session's messages are taken.
@@ -88,8 +88,7 @@ class TurnInput:
     max_history_chars: int = 16_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationState:
+class ConversationState(Struct, frozen=True, kw_only=True):
     """What is asked in a turn, and what is stored about its conversation at that moment.
 
     `messages` are the newest that a model may see, the newest first: as many as the window or the summary can need.
@@ -110,8 +109,7 @@ class ConversationState:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedTurn:
+class PreparedTurn(Struct, frozen=True, kw_only=True):
     """What the machine gets, the report of how it was made, and the conversation's summary where that has grown."""
 
     request: TurnRequest

@@ -5,9 +5,11 @@ comes from committed turns alone, so a turn never prefers what it found itself.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
+
+from msgspec import Struct
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.english.words.lexicon import pattern
@@ -35,8 +37,7 @@ class ResolvedTerm(NamedTuple):  # each turn makes a hundred, which takes a data
     turn_index: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveDocument:
+class ActiveDocument(Struct, frozen=True, kw_only=True):
     """A source that an answer looked at, and the turn that did so last."""
 
     source_id: str
@@ -52,8 +53,7 @@ class StoredMemory(TypedDict, total=False):
     sections: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Struct, frozen=True, kw_only=True):
     """One session's memory, each part the oldest first; `turn_count` counts committed turns."""
 
     created_at: datetime

@@ -7,9 +7,10 @@ Each sentence keeps the place of the message it was taken from.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NotRequired, TypedDict
+
+from msgspec import Struct
 
 from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
@@ -43,8 +44,7 @@ _SENTENCE_CHARS = 10
 _COMMON = STOP_WORDS | listed("common_words")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedMessage(HistoryMessage):
+class PlacedMessage(HistoryMessage, frozen=True, kw_only=True):
     """One stored message; `sequence` is its place in the conversation."""
 
     sequence: int
@@ -59,8 +59,7 @@ class SummaryRecord(TypedDict):
     note: NotRequired[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Struct, frozen=True, kw_only=True):
     """What was said up to the message `through`: `(place, sentence)` in order; a model's text has the place of its end.
 
     `origin` is `rules`, or `model` with `note` saying what had to be added to the model's words.

@@ -1,7 +1,8 @@
 """The system prompt: how the model talks, who acts, the client's wish, one skill."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.assistants.agents import Agent
 from mrpvm.assistants.personas import Persona
@@ -9,8 +10,7 @@ from mrpvm.assistants.personas.style import INSTRUCTIONS, ResolvedStyle
 from mrpvm.assistants.skills import SkillEntry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
+class Instruction(Struct, frozen=True, kw_only=True):
     """One part of the system prompt: what it is, where it comes from, and how many texts were not chosen for it."""
 
     name: str
@@ -20,8 +20,7 @@ class Instruction:
     omitted_count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTexts:
+class KeptTexts(Struct, frozen=True, kw_only=True):
     """Texts that the session was told to keep, the most fitting first, and how many others it holds."""
 
     texts: tuple[str, ...] = ()

@@ -5,7 +5,9 @@ backwards until the next would exceed a cap; the newest message is always kept.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.preview import counted
 from mrpvm.values import HistoryMessage
@@ -19,8 +21,7 @@ FEWEST_CHARS = 100
 """A message is not cut to less than this."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Struct, frozen=True, kw_only=True):
     """What is kept, oldest first; `rule` is the cap that left `omitted_count` messages out: messages or characters.
 
     `cut_count` of the kept messages are shown in part.

@@ -1,7 +1,10 @@
 """Admits the control text of a seed detector and converts it to the machine's values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from copy import replace
+from dataclasses import fields
+
+from msgspec import Struct, field
 
 from mrpvm.contracts import Detection, PluginError
 from mrpvm.knowledge.units import content_hash, with_turn_identity
@@ -11,11 +14,10 @@ from mrpvm.values import Intent, KnowledgeUnit, Seed
 
 WRONG_HASHES_NAMED = 10
 """The most units with a wrong hash that a warning names; it gives the number of all."""
-_SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item in fields(AdmittedKU)} - {"hash"}
+_SAME_NAME = set(KnowledgeUnit.__struct_fields__) & {item.name for item in fields(AdmittedKU)} - {"hash"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class Admitted(Struct, frozen=True, kw_only=True):
     """The result of one detection: numbered intents, their runnable seeds and subproblems, and the stated units.
 
     `warnings` lists problems of the documents that did not prevent admission.

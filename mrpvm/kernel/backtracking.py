@@ -1,7 +1,8 @@
 """The candidates of a stage, the error when all of them failed, and the attempts that must not be repeated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 
 from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
 from mrpvm.kernel.calls import Execution

@@ -5,8 +5,10 @@ plain sequential code, and only the scheduler deals with threads, timeouts and p
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mrpvm.contracts import (
     CallContext,
@@ -42,8 +44,7 @@ RESULTS: Mapping[str, type] = {
 """What the plugins of a family return."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writes:
+class Writes(Struct, frozen=True, kw_only=True):
     """The labels of the pieces of an answer that a plugin writes."""
 
     plugin_id: str
@@ -51,8 +52,7 @@ class Writes:
     used: Selection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginCall:
+class PluginCall(Struct, frozen=True, kw_only=True):
     """A request to make one plugin call; `writes` is None unless a client streams the answer."""
 
     execution_id: str
@@ -62,8 +62,7 @@ class PluginCall:
     writes: Writes | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallReturn:
+class CallReturn(Struct, frozen=True, kw_only=True):
     """The reply to a `PluginCall`: the plugin's value, or the error in its place."""
 
     value: Any = None
@@ -79,8 +78,7 @@ def unknown_reply(call: PluginCall) -> None:
     """Return None: every call has to be made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """A request to run programs in parallel; the reply lists their results or errors in order."""
 
     programs: "tuple[Program[Any], ...]"
@@ -89,8 +87,7 @@ class Fork:
 type Program[Result] = Generator[PluginCall | Fork, Any, Result]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+class Execution(Struct, frozen=True, kw_only=True):
     """One finished plugin call; `value` is None unless the plugin returned a valid result."""
 
     id: str
@@ -104,8 +101,7 @@ class Execution:
         return Cause(kind=kind, execution_id=self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class CallPlace:
+class CallPlace(Struct, frozen=True):
     """The position of a call in its frame, and its cause."""
 
     slot: int
@@ -113,8 +109,7 @@ class CallPlace:
     cause: Cause | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """One plugin call to be made: the plugin, its place in the graph, the input and the reason.
 
     `judge` returns what is wrong with a valid value; `remarks` are asked for after it and recorded with the execution.

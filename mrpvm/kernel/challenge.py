@@ -1,6 +1,6 @@
 """Challenges: an answer that is not yet strong is checked against further evidence."""
 
-from dataclasses import replace
+from copy import replace
 from functools import reduce
 
 from mrpvm.kernel.calls import Execution, Program

@@ -1,7 +1,8 @@
 """Opens child frames, runs them in parallel and closes them, whatever their results."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.questions.requests import request_of
 from mrpvm.errors import MRPError
@@ -14,8 +15,7 @@ from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, DecomposedIntent, Selection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameResult:
+class FrameResult(Struct, frozen=True, kw_only=True):
     """The result of a frame: its closure reason, and its comparison state in `state`."""
 
     answer: Answer

@@ -1,13 +1,13 @@
 """Comparison of candidates: dominance, selection, comparison records, and the closure reason."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.kernel.deliberation import OBJECTIVE, AnswerCandidate, Deliberation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """The selected candidate compared with another; `criterion` decided, None if they are equal in all criteria."""
 
     selected: AnswerCandidate
@@ -57,8 +57,7 @@ def compare(selected: AnswerCandidate, candidates: Sequence[AnswerCandidate], li
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closure:
+class Closure(Struct, frozen=True, kw_only=True):
     """Why a frame closes, and its open questions."""
 
     reason: str

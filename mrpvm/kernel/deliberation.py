@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from mrpvm.contracts import Descriptor
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.stages.retrieve import EvidenceView
@@ -17,8 +19,7 @@ OBJECTIVE = ("validation_strength", "robustness", "cost", "diversity")
 """The comparison criteria, the most important first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """The conditions under which a frame may close."""
 
     level: int
@@ -52,8 +53,7 @@ POLICIES: Mapping[int, Policy] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerCandidate:
+class AnswerCandidate(Struct, frozen=True, kw_only=True):
     """A result that no validator rejected, with its comparison criteria."""
 
     id: str

@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from copy import replace
 from typing import Literal
+
+from msgspec import structs
 
 from mrpvm.contracts import Clock
 from mrpvm.conversation.answers import answer_text, with_idle_intents
@@ -121,7 +123,7 @@ def _answer(run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
     frame = Frame(calls=run.budget.calls)
     run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
     _record_skill(run, frame)
-    policy = asdict(POLICIES[run.effective_level])
+    policy = structs.asdict(POLICIES[run.effective_level])
     run.emit(PolicySet(policy_id=frame.control_id("policy"), frame_id=frame.id, **policy))
     detected, admitted = yield from detect(run, frame, run.request.message)
     frame.intents, frame.goals = admitted.runnable, admitted.goals

@@ -5,7 +5,8 @@ A plugin that needs a model is ranked but not run; a message with several questi
 
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.errors import StageExhausted
 from mrpvm.kernel.calls import Program
@@ -20,8 +21,7 @@ from mrpvm.llm.port import CallScope, LanguageModel, ModelSource
 from mrpvm.trace.events import Event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(Struct, frozen=True, kw_only=True):
     """A prediction: the events of the steps that ran, as in a turn, and the error that stopped them."""
 
     events: tuple[Event, ...]

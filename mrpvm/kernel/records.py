@@ -1,7 +1,7 @@
 """Records the branches, results and candidates of a frame."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.kernel.comparison import Closure, Comparison
 from mrpvm.kernel.deliberation import AnswerCandidate, Deliberation

@@ -1,7 +1,7 @@
 """A running turn: its ports, its budget, and the methods that record its events."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from copy import replace
 from threading import Event as StopFlag
 from typing import Any
 

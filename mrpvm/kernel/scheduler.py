@@ -9,9 +9,12 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, is_dataclass, replace
+from copy import replace
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
+
+from msgspec import Struct
 
 from mrpvm.contracts import PluginError
 from mrpvm.errors import EngineTimeout, MRPError, StorageUnavailable
@@ -255,7 +258,7 @@ def _too_late(call: PluginCall) -> CallReturn:
 def _reported(value: Any) -> Any:
     """Return a plugin's result; secrets are removed from an error in it, as from a raised exception."""
     error = getattr(value, "error", None)
-    if is_dataclass(value) and not isinstance(value, type) and isinstance(error, PluginError):
+    if isinstance(value, Struct) and isinstance(error, PluginError):
         return replace(value, error=_cleaned(error))
     return value
 

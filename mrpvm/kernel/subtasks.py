@@ -1,7 +1,9 @@
 """Answers a task by sub-tasks: each runs in a child frame, and their answers are joined."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.conversation.answers import join_parts
 from mrpvm.english.words.text import unique_terms
@@ -21,8 +23,7 @@ PURPOSES = ("subtask-decomposition", "strategy-guidance")
 """The purposes for which a planner may open child frames; the first is the default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subtasks:
+class _Subtasks(Struct, frozen=True, kw_only=True):
     """The sub-tasks of a frame's intents under the intents' group numbers, and the execution that led to them."""
 
     intents: Sequence[Intent]

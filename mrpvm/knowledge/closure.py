@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words.text import terms
 from mrpvm.text_cache import TextCache
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+class Composition(Struct, frozen=True):
     """`A first B` and `B second C` give `A gives C`; the weight is what a step costs in certainty."""
 
     first: str
@@ -39,8 +39,7 @@ PREFERRED_RELATIONS = frozenset(rule.gives for rule in RULES)
 """Relations that say what the question is usually after: relevant_for, has_capability, depends_on, causes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosureLimits:
+class ClosureLimits(Struct, frozen=True, kw_only=True):
     """Bounds of one closure; `depth` bounds both the neighbourhood and the height of a proof."""
 
     depth: int = 3
@@ -60,8 +59,7 @@ def argument_key(argument: str) -> str:
     return " ".join(terms(argument))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class Triple(Struct, frozen=True, kw_only=True):
     """A triple that a unit states, or one that a rule derives from two others.
 
     `unit_id` is None and `rule` is set on a derived link; `score` is then the product of its premises' scores and the

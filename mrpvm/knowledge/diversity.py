@@ -1,14 +1,14 @@
 """A diverse ranking: greedy maximal marginal relevance."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 RELEVANCE_SHARE = 0.7
 """Weight of relevance; the rest is novelty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """One place of the new order.
 
     `place` counts from 0 in the given order; `closest` is the earlier pick that says most of the same, with the

@@ -1,7 +1,8 @@
 """Symbolic facts of sentences: subject, relation, object."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.messages.kinds import is_task_request
 from mrpvm.english.words.lexicon import pattern, section
@@ -18,8 +19,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _NOT_A_SUBJECT, _LEAD = pattern("facts.not_a_subject"), pattern("facts.lead")
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One triple with the sentence's own spelling of its arguments."""
 
     subject: str

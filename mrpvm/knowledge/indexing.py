@@ -4,10 +4,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.words.text import KNOWN_WORD_CHARS, STEMMER_VERSION, UNSPACED, terms
@@ -32,8 +33,7 @@ _WEIGHED = ("topic", "title", "claim", "procedure", "text_body", "condition", "u
 _SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(Struct, frozen=True):
     """What a unit is found by; computed from the unit alone, so wherever there is time for it.
 
     Args:

@@ -1,7 +1,8 @@
 """Which units are linked to a question by triples, and the proof that they are."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words.text import terms
 from mrpvm.knowledge.closure import (
@@ -23,8 +24,7 @@ _TOUCHES_BOOST, _SEED_BOOST = 1.15, 1.10
 _TOKEN_POINTS, _EXACT_POINTS, _BOTH_SIDES_POINTS = 2, 4, 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
+class Linked(Struct, frozen=True, kw_only=True):
     """How a unit is linked to a question: its best score, what it helps to show, and the proof line by line."""
 
     score: float
@@ -32,8 +32,7 @@ class Linked:
     proof: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linking:
+class Linking(Struct, frozen=True, kw_only=True):
     """The linked units by id, and how much was looked at for them."""
 
     units: dict[str, Linked]

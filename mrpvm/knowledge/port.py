@@ -1,14 +1,14 @@
 """What a plugin may ask of stored knowledge: the port, and what it gives."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from mrpvm.values import KnowledgeUnit, Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredUnit:
+class ScoredUnit(Struct, frozen=True, kw_only=True):
     """One hit of a search: exact BM25 `score`, and per query term what it contributed.
 
     `highest_score` is the upper bound of any unit's score; 0 for a search without terms.

@@ -4,8 +4,11 @@ Every candidate leaves a row in the context ledger that says in words why it was
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.english.sentences.voices import tells_change
 from mrpvm.english.words.text import terms
@@ -29,8 +32,7 @@ _RERANKED_PER_RESULT = 3
 type SelectionStep = Literal["offered", "selected", "pruned"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionPolicy:
+class SelectionPolicy(Struct, frozen=True, kw_only=True):
     """A KB plugin's profile; it may lower an intent's number of results, never raise it.
 
     Once a unit has reached `min_score`, others need `beside_best` until there are `FEW_RESULTS`, where it is lower.
@@ -45,8 +47,7 @@ class SelectionPolicy:
     chooses_level: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitCandidate:
+class UnitCandidate(Struct, frozen=True, kw_only=True):
     """A unit that matched, with each backend's score in [0, 1] and what matched, in words.
 
     `proof` are notes that show, line by line, how the unit is linked to the question. `is_in_use`: earlier turns of the
@@ -60,20 +61,18 @@ class UnitCandidate:
     matched: str = ""
     proof: tuple[str, ...] = ()
     is_in_use: bool = False
-    words: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, float] = {}
     likeness: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenEntries:
+class ChosenEntries(Struct, frozen=True):
     """The chosen entries, best first, and what became of every candidate."""
 
     entries: tuple[EvidenceEntry, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FusedScore:
+class FusedScore(Struct, frozen=True, kw_only=True):
     """The sum of its named parts, which may exceed 1, and the same in words.
 
     A factor's part is what it added to the sum before it.

@@ -1,14 +1,14 @@
 """The source-text hook of KB plugins: the last step of reading a source in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from mrpvm.values import KnowledgeUnit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
+class SourceText(Struct, frozen=True, kw_only=True):
     """A source that was just stored: its whole text and its stored units.
 
     Artifacts are kept with a source of a knowledge base; where there is none, as for a context load, `keeps_artifacts`
@@ -24,8 +24,7 @@ class SourceText:
     session_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceReply:
+class SourceReply(Struct, frozen=True, kw_only=True):
     """What a plugin made of a source: bytes by name that it alone will read; `error` says why there is nothing."""
 
     status: Literal["accepted", "skipped", "error"]

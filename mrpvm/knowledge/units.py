@@ -3,7 +3,9 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.english.messages.instructions import is_session_wide
 from mrpvm.english.words.text import collapse, terms
@@ -104,8 +106,7 @@ def with_turn_identity(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedUnit:
+class DroppedUnit(Struct, frozen=True):
     """A pending unit that a commit does not keep, and why."""
 
     unit: KnowledgeUnit

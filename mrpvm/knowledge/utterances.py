@@ -1,7 +1,8 @@
 """Where in a conversation something was said, so that a search finds the neighbours of an utterance by two numbers."""
 
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
@@ -11,8 +12,7 @@ STRETCH = 16
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationPlace:
+class ConversationPlace(Struct, frozen=True):
     """Where in a conversation something was said; stretches that follow each other have numbers that do."""
 
     stretch: int

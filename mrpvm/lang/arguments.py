@@ -7,10 +7,11 @@ diagnostic. Reading never guesses or repairs.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
+
+from msgspec import Struct
 
 from mrpvm.lang.diagnostics import DiagnosticCode, shown
 from mrpvm.lang.tokens import ID_PATTERN, Argument, ListArgument, Location, Token, TokenKind
@@ -90,8 +91,7 @@ def _written_atom(value: Value) -> str:
     raise ValueError(f"{value!r} cannot be written as an atom")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """Free text: always a string."""
 
     expected: str = "a quoted string"
@@ -108,8 +108,7 @@ class Text:
         return quote(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """A compact identifier or a string: atom or string give the same value."""
 
     expected: str = "an atom or a quoted string"
@@ -133,8 +132,7 @@ class Label:
         return value if _ATOM.fullmatch(value) else quote(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Struct, frozen=True):
     expected: str = "an atom"
 
     def read(self, argument: Argument) -> str:
@@ -144,8 +142,7 @@ class Atom:
         return _written_atom(value)
 
 
-@dataclass(frozen=True, slots=True)
-class AtomOf:
+class AtomOf(Struct, frozen=True):
     """An atom of a closed list, letter case kept; `code` is reported for any other atom."""
 
     values: tuple[str, ...]
@@ -166,8 +163,7 @@ class AtomOf:
         return _written_atom(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """The atoms `true` and `false`."""
 
     expected: str = "true or false"
@@ -184,8 +180,7 @@ class Flag:
         return "true" if value else "false"
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number in `minimum` to `maximum`; `is_whole` takes no fraction. Anything else is reported as `code`."""
 
     expected: str = "a number"
@@ -206,8 +201,7 @@ class Number:
         return _written_number(value)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberOrAtom:
+class NumberOrAtom(Struct, frozen=True):
     """A number, or any other atom as it stands."""
 
     expected: str = "an atom or a number"
@@ -222,8 +216,7 @@ class NumberOrAtom:
         return _written_atom(value) if isinstance(value, str) else _written_number(value)
 
 
-@dataclass(frozen=True, slots=True)
-class AtomList:
+class AtomList(Struct, frozen=True):
     """A list of atoms, each read by `item`."""
 
     item: Atom | AtomOf = Atom()
@@ -243,8 +236,7 @@ class AtomList:
         return _written_list(value)
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceList:
+class ReferenceList(Struct, frozen=True):
     """A list of references; `atoms`, if any, may be beside them. References keep their sigil in the value."""
 
     noun: str
@@ -275,8 +267,7 @@ class ReferenceList:
         return _written_list(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A reference; what it points to is checked by the validator. The value is the id without sigil."""
 
     noun: str

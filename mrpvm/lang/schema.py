@@ -5,9 +5,10 @@ Every step behind the parser reads this table; none has a list of its own. A new
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from mrpvm.lang.arguments import (
     Atom,
@@ -67,8 +68,7 @@ BRANCH_MOVES: Mapping[str, tuple[str, ...]] = {
 TRIPLE = ("symbolicSubject", "symbolicRelation", "symbolicObject")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One argument of a command: its name in SOP-10, its type, the kinds a reference in it may have.
 
     No `type` means any argument (the field of a `set` decides), no `target` any kind of object; `attribute` names the
@@ -81,8 +81,7 @@ class Parameter:
     attribute: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command's signature.
 
     `creates` is the kind a constructor makes. A `is_relation` command makes one edge from its first to its second
@@ -102,8 +101,7 @@ class Command:
         return " ".join([self.name, *(f"<{parameter.name}>" for parameter in self.parameters)])
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectSchema:
+class ObjectSchema(Struct, frozen=True):
     """Fields an object kind has for `set`; `state_field` is the one `status` moves."""
 
     fields: Mapping[str, ValueType] = field(default_factory=dict)

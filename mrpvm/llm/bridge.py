@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout

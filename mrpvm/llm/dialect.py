@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from mrpvm.llm.port import Prompt
 from mrpvm.llm.roles import ModelConfig
@@ -17,8 +18,7 @@ class UnreadableAnswer(Exception):
     """The provider's answer is not what its API promises; the message says in which way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Struct, frozen=True, kw_only=True):
     """A whole answer as the provider gave it; `usage` is None where it did not count.
 
     `response_id` is None where the API has no threads. `replaced_count` is how many characters of the text could not be

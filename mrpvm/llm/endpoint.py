@@ -4,11 +4,13 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from copy import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from math import ceil
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mrpvm.errors import ModelFailed, ModelTimeout
 from mrpvm.llm.cache import ResponseCache
@@ -34,8 +36,7 @@ _LOADING = "Loading model"  # of llama.cpp's server, until it can answer
 _UNKNOWN_RESPONSE = "previous_response_not_found"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointConfig:
+class EndpointConfig(Struct, frozen=True, kw_only=True):
     """Where the models are and how they are asked; the key comes from the environment alone."""
 
     base_url: str

@@ -1,8 +1,9 @@
 """What plugins ask of a language model, and what the kernel asks of the provider of one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mrpvm.llm.recorder import Recorder
 from mrpvm.values import HistoryMessage, Usage
@@ -11,8 +12,7 @@ OnText = Callable[[str], None]
 """Takes a piece of the answer while the model writes it, on the calling thread."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
+class Sampling(Struct, frozen=True, kw_only=True):
     """What a request asks of the model that writes its answer; None and nothing leave it to the role table."""
 
     temperature: float | None = None
@@ -20,8 +20,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """One logical call.
 
     `messages` are oldest first, the last one the user's. `role` is the plugin's model role unless an override names
@@ -37,8 +36,7 @@ class Prompt:
     keeps_role: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """What the model said: never empty; `finish_reason` is `stop`, or `length` when it was cut off."""
 
     text: str
@@ -65,8 +63,7 @@ class LanguageModel(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallScope:
+class CallScope(Struct, frozen=True, kw_only=True):
     """The bounds of one plugin call: its time, its calls, whether it was given up, and where it is recorded."""
 
     timeout_ms: int

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
+
+from msgspec import Struct, field
 
 from mrpvm.errors import InvalidInput
 
@@ -34,8 +35,7 @@ class OverrideRecord(TypedDict, total=False):
     role: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Override:
+class Override(Struct, frozen=True, kw_only=True):
     """What one plugin uses instead: a model, or the model of a role."""
 
     model: str | None = None
@@ -65,8 +65,7 @@ class ModelTable(TypedDict):
     verbosity: Annotated[str | None, "Null leaves it to the provider."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig:
+class ModelConfig(Struct, frozen=True, kw_only=True):
     """A snapshot of the role table with the sampling that goes with it.
 
     `roles` maps every role to its model, empty for automatic. Temperature, thinking level and verbosity are left to
@@ -90,8 +89,7 @@ class ModelConfig:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedModel:
+class ResolvedModel(Struct, frozen=True, kw_only=True):
     """The model of one call, under which role, and why it is this one."""
 
     model: str

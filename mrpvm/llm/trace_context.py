@@ -3,15 +3,16 @@
 import re
 import secrets
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from copy import replace
 from typing import Self
+
+from msgspec import Struct
 
 HEADER = "traceparent"
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceContext:
+class TraceContext(Struct, frozen=True, kw_only=True):
     """A span and its trace; ids are 32 and 16 hex digits. `parent_span_id` is the span above it, if any."""
 
     trace_id: str
@@ -34,7 +35,7 @@ class TraceContext:
         """Return the `traceparent` header."""
         return f"00-{self.trace_id}-{self.span_id}-{int(self.is_sampled):02x}"
 
-    def child(self, span_id: str | None = None) -> Self:
+    def child(self, span_id: str | None = None) -> "TraceContext":
         """Return a span below this one, with a random id unless it is given."""
         return replace(self, span_id=span_id or secrets.token_hex(8), parent_span_id=self.span_id)
 

@@ -4,7 +4,8 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 from mrpvm.english.words.text import sentence_spans
 from mrpvm.errors import TooLarge

@@ -5,9 +5,11 @@ Nothing that the process writes is trusted further than its shape: it has read a
 
 import json
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict
 from itertools import batched
 from typing import Any
+
+from msgspec import NODEFAULT, structs
 
 from mrpvm.errors import InvalidInput, MRPError, TooLarge, TurnFailed, Unreadable
 from mrpvm.knowledge.indexing import IndexEntry
@@ -20,7 +22,7 @@ from mrpvm.values import KnowledgeUnit
 _REFUSALS: dict[str, type[MRPError]] = {
     kind.__name__: kind for kind in (InvalidInput, TooLarge, TurnFailed, Unreadable)
 }
-_DEFAULTS = {item.name: None if item.default is MISSING else item.default for item in fields(KnowledgeUnit)}
+_DEFAULTS = {item.name: None if item.default is NODEFAULT else item.default for item in structs.fields(KnowledgeUnit)}
 _TUPLES = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
 _UNITS_A_LINE = 50
 """So few that reading a line does not block the server for long."""

@@ -1,7 +1,8 @@
 """A source while it is ingested: what is to be read, what was read, the results of its chunks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.indexing import IndexEntry, index_entry

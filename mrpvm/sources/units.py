@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import SENTENCE_MARKS, sentences

@@ -7,7 +7,7 @@ equal input, inputs left as they were. Quality is the plugin's own affair.
 import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import replace
 from functools import partial
 from typing import Any, cast
 

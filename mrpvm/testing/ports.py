@@ -4,7 +4,7 @@ import copy
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.contracts import CallContext, KnowledgePort, LanguageModel, ScoredUnit
 from mrpvm.knowledge.port import places_beside

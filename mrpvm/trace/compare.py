@@ -5,7 +5,8 @@ Ids are places within one turn, so nodes are aligned by stage and plugin, or by 
 
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.trace.graph import Graph, GraphExecution, GraphFrame, path_key
 
@@ -13,8 +14,7 @@ type _Node = GraphFrame | GraphExecution
 type _Held = Mapping[str | None, list[_Node]]
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(Struct, frozen=True):
     """A frame or execution with its counterpart, by id; None where the other turn has none. The root's depth is 0."""
 
     left: str | None

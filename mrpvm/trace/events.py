@@ -1,6 +1,6 @@
 """Machine events: everything a turn's record is made of.
 
-An event carries its structure in `data`, one frozen dataclass for each name, and, where a node of the graph has a
+An event carries its structure in `data`, one frozen value for each name, and, where a node of the graph has a
 payload, a piece of that payload in `detail`; pieces for the same `detail_ref` are merged. Structure and payload are
 stored apart, so that a turn of a thousand executions can be drawn without reading what they said.
 
@@ -8,18 +8,18 @@ An event is stored as the record `[name, atMs, data]`: `record_of` and `event_of
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import Struct, field
 
 from mrpvm.errors import ErrorRecord
 from mrpvm.values import AnswerStatus, Basis, KnowledgeUnit, LedgerEntry, Plan, Selection, Usage
-from mrpvm.wire import OPTIONAL, from_wire, on_wire, to_wire
+from mrpvm.wire import OPTIONAL, OnWire, from_wire, to_wire
 
 ROOT_FRAME_ID = "frame-0"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True, kw_only=True):
     """The turn as it was asked for; a turn that the machine did not begin has no pins, preferences or grounding."""
 
     request_id: str | None
@@ -29,14 +29,13 @@ class TurnStarted:
     effective_level: int
     planner_candidates: tuple[str, ...] = ()
     seed_detector_candidates: tuple[str, ...] = ()
-    started_at: str | None = field(default=None, metadata=OPTIONAL)
-    grounding: str | None = field(default=None, metadata=OPTIONAL)
-    pins: Selection | None = field(default=None, metadata=OPTIONAL)
-    preferences: Selection | None = field(default=None, metadata=OPTIONAL)
+    started_at: Annotated[str | None, OPTIONAL] = None
+    grounding: Annotated[str | None, OPTIONAL] = None
+    pins: Annotated[Selection | None, OPTIONAL] = None
+    preferences: Annotated[Selection | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameOpened:
+class FrameOpened(Struct, frozen=True, kw_only=True):
     """A frame below `parent_frame_id`, opened by an execution; `intents` are the texts that a child is to answer."""
 
     frame_id: str
@@ -49,8 +48,7 @@ class FrameOpened:
     intents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameClosed:
+class FrameClosed(Struct, frozen=True, kw_only=True):
     """A frame's status when it closed, and one closure reason."""
 
     frame_id: str
@@ -58,8 +56,7 @@ class FrameClosed:
     closure_reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandResolved:
+class CommandResolved(Struct, frozen=True, kw_only=True):
     """What a typed command means, and why; `snapshot_*` name the skills that it was resolved with."""
 
     frame_id: str
@@ -70,8 +67,7 @@ class CommandResolved:
     snapshot_hash: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillConsidered:
+class SkillConsidered(Struct, frozen=True, kw_only=True):
     """The skills that a model was offered, how many were left out, and the one it chose, if any."""
 
     frame_id: str
@@ -82,8 +78,7 @@ class SkillConsidered:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillInvoked:
+class SkillInvoked(Struct, frozen=True, kw_only=True):
     """The one skill of the turn; of a command's also the tool, its provider and the result's code."""
 
     frame_id: str
@@ -91,13 +86,12 @@ class SkillInvoked:
     source: str
     mode: str
     reason: str
-    provider: str | None = field(default=None, metadata=OPTIONAL)
-    tool: str | None = field(default=None, metadata=OPTIONAL)
-    status: str | None = field(default=None, metadata=OPTIONAL)
+    provider: Annotated[str | None, OPTIONAL] = None
+    tool: Annotated[str | None, OPTIONAL] = None
+    status: Annotated[str | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicySet:
+class PolicySet(Struct, frozen=True, kw_only=True):
     """How much deliberation a frame gets."""
 
     policy_id: str
@@ -110,8 +104,7 @@ class PolicySet:
     validation_floor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedAdmitted:
+class SeedAdmitted(Struct, frozen=True, kw_only=True):
     """One direction of inquiry for one intent."""
 
     seed_id: str
@@ -124,8 +117,7 @@ class SeedAdmitted:
     implicit: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitsStaged:
+class UnitsStaged(Struct, frozen=True, kw_only=True):
     """What a frame's detection found; the units themselves go with the event."""
 
     frame_id: str
@@ -133,16 +125,14 @@ class UnitsStaged:
     unit_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     """Why an execution took place: it consumed another's output, or was tried in another's place."""
 
     kind: Literal["flow", "retry"]
-    execution_id: str = field(metadata=on_wire("from"))
+    execution_id: Annotated[str, OnWire("from")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginStarted:
+class PluginStarted(Struct, frozen=True, kw_only=True):
     """A plugin call begins."""
 
     execution_id: str
@@ -156,8 +146,7 @@ class PluginStarted:
     input_snippet: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginFinished:
+class PluginFinished(Struct, frozen=True, kw_only=True):
     """The end of a call; `sufficient` is a retriever's, `finish_reason` is `length` when a model's answer was cut."""
 
     execution_id: str
@@ -170,12 +159,11 @@ class PluginFinished:
     model_role: str | None = None
     error: ErrorRecord | None = None
     output_snippet: str = ""
-    usage: Usage | None = field(default=None, metadata=OPTIONAL)
-    finish_reason: str | None = field(default=None, metadata=OPTIONAL)
+    usage: Annotated[Usage | None, OPTIONAL] = None
+    finish_reason: Annotated[str | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanMade:
+class PlanMade(Struct, frozen=True, kw_only=True):
     """The plan in force from here on."""
 
     frame_id: str
@@ -184,8 +172,7 @@ class PlanMade:
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitsJudged:
+class UnitsJudged(Struct, frozen=True, kw_only=True):
     """What retrieval and solving did to units; goes to the ledger, is not stored as a record."""
 
     frame_id: str
@@ -193,8 +180,7 @@ class UnitsJudged:
     rows: tuple[LedgerEntry, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchStarted:
+class BranchStarted(Struct, frozen=True, kw_only=True):
     """One solver over one view of evidence."""
 
     branch_id: str
@@ -209,8 +195,7 @@ class BranchStarted:
     family_signature: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchFinished:
+class BranchFinished(Struct, frozen=True, kw_only=True):
     """A branch that succeeded; `validation_id` is the execution that accepted it."""
 
     branch_id: str
@@ -221,8 +206,7 @@ class BranchFinished:
     output_preview: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchFailed:
+class BranchFailed(Struct, frozen=True, kw_only=True):
     """A branch that failed, and why."""
 
     branch_id: str
@@ -234,8 +218,7 @@ class BranchFailed:
     evidence_profile_hash: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRecorded:
+class ResultRecorded(Struct, frozen=True, kw_only=True):
     """What a branch produced, and whether validators accepted it."""
 
     result_id: str
@@ -247,8 +230,7 @@ class ResultRecorded:
     support_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidatePromoted:
+class CandidatePromoted(Struct, frozen=True, kw_only=True):
     """A result that may become the answer."""
 
     candidate_id: str
@@ -263,8 +245,7 @@ class CandidatePromoted:
     criteria: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateSelected:
+class CandidateSelected(Struct, frozen=True, kw_only=True):
     """The candidate that gives the frame's answer; the others stay suspended."""
 
     candidate_id: str
@@ -272,8 +253,7 @@ class CandidateSelected:
     suspended_branch_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonMade:
+class ComparisonMade(Struct, frozen=True, kw_only=True):
     """The selected candidate against another, and what decided."""
 
     comparison_id: str
@@ -285,8 +265,7 @@ class ComparisonMade:
     summary: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeMade:
+class ChallengeMade(Struct, frozen=True, kw_only=True):
     """A weak answer held against further evidence."""
 
     challenge_id: str
@@ -299,18 +278,16 @@ class ChallengeMade:
     status: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BacktrackTaken:
+class BacktrackTaken(Struct, frozen=True, kw_only=True):
     """Which step (evidence, planner, frame) is tried again with another candidate."""
 
     frame_id: str
     step: Literal["evidence", "planner", "frame"]
-    tried: str = field(metadata=on_wire("from"))
+    tried: Annotated[str, OnWire("from")]
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerDelta:
+class AnswerDelta(Struct, frozen=True, kw_only=True):
     """A piece of an answer that a model is writing; sent to readers of the stream and not stored."""
 
     frame_id: str
@@ -321,13 +298,12 @@ class AnswerDelta:
     used: Selection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnFinished:
+class TurnFinished(Struct, frozen=True, kw_only=True):
     """The end of the turn, with the error if there is one."""
 
     status: str
     answer_status: AnswerStatus | None
-    answer_basis: Basis | None = field(default=None, metadata=OPTIONAL)
+    answer_basis: Annotated[Basis | None, OPTIONAL] = None
     error: ErrorRecord | None = None
 
 
@@ -371,8 +347,7 @@ type Record = Sequence[Any]
 """A stored event: `[name, atMs, data]`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """One machine event; `at_ms` counts from the start of the turn.
 
     `units` is filled with `UnitsStaged` alone: the units themselves, for whoever stores them.

@@ -1,25 +1,25 @@
 """The details of the error of a stage whose candidates all failed."""
 
-from dataclasses import dataclass, field
+from typing import Annotated
 
-from mrpvm.wire import OPTIONAL, on_wire
+from msgspec import Struct
+
+from mrpvm.wire import OPTIONAL, OnWire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedAttempt:
+class FailedAttempt(Struct, frozen=True, kw_only=True):
     """What failed, as far as it is known: a plugin with the status that it ended in, and the error."""
 
-    plugin_id: str | None = field(default=None, metadata=OPTIONAL)
-    status: str | None = field(default=None, metadata=OPTIONAL)
-    code: str | None = field(default=None, metadata=OPTIONAL)
-    message: str | None = field(default=None, metadata=OPTIONAL)
+    plugin_id: Annotated[str | None, OPTIONAL] = None
+    status: Annotated[str | None, OPTIONAL] = None
+    code: Annotated[str | None, OPTIONAL] = None
+    message: Annotated[str | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exhaustion:
+class Exhaustion(Struct, frozen=True, kw_only=True):
     """The stage, the plugins tried in order, and what failed."""
 
     stage: str = ""
     plugins_tried: tuple[str, ...] = ()
     diagnostics: tuple[FailedAttempt, ...] = ()
-    retry_after_seconds: float | None = field(default=None, metadata={**OPTIONAL, **on_wire("retry_after_seconds")})
+    retry_after_seconds: Annotated[float | None, OnWire("retry_after_seconds", is_optional=True)] = None

@@ -6,9 +6,11 @@ recorded and never from time or order of arrival.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Struct
 
 from mrpvm.trace.events import (
     BranchFailed,
@@ -27,14 +29,13 @@ from mrpvm.trace.events import (
     ResultRecorded,
     SeedAdmitted,
 )
-from mrpvm.wire import OPTIONAL, on_wire
+from mrpvm.wire import OPTIONAL, OnWire
 
 FOCUS_CHARS = 80
 """How much of a seed's focus its node shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphFrame:
+class GraphFrame(Struct, frozen=True, kw_only=True):
     """One frame; `intent` is what a child frame is to answer."""
 
     id: str
@@ -46,7 +47,7 @@ class GraphFrame:
     started_at_ms: int
     duration_ms: int | None
     detail_ref: str
-    closure_reason: str | None = field(default=None, metadata=OPTIONAL)
+    closure_reason: Annotated[str | None, OPTIONAL] = None
 
     @property
     def is_active(self) -> bool:
@@ -54,8 +55,7 @@ class GraphFrame:
         return self.status == "active"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphExecution:
+class GraphExecution(Struct, frozen=True, kw_only=True):
     """One call or skip of a plugin.
 
     `ordinal` is its place among the calls of its frame as they began: ids count tries by stage, and a stage is returned
@@ -73,7 +73,7 @@ class GraphExecution:
     started_at_ms: int
     duration_ms: int | None
     detail_ref: str
-    phase: str | None = field(default=None, metadata=OPTIONAL)
+    phase: Annotated[str | None, OPTIONAL] = None
 
     @property
     def attempt(self) -> int:
@@ -82,17 +82,15 @@ class GraphExecution:
         return int(tail) if tail.isdecimal() else 1
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class Edge(Struct, frozen=True, order=True):
     """One recorded edge between two nodes."""
 
-    source: str = field(metadata=on_wire("from"))
-    target: str = field(metadata=on_wire("to"))
+    source: Annotated[str, OnWire("from")]
+    target: Annotated[str, OnWire("to")]
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlNode:
+class ControlNode(Struct, frozen=True, kw_only=True):
     """A control object of a frame: a policy, seed, branch, result, candidate, comparison or challenge."""
 
     id: str
@@ -103,8 +101,7 @@ class ControlNode:
     detail_ref: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class Graph(Struct, frozen=True, kw_only=True):
     """The graph of a turn so far; nodes are ordered by their path ids, edges by their ends."""
 
     root_frame_id: str | None

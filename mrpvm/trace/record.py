@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Struct
 
 from mrpvm.errors import ErrorRecord
 from mrpvm.trace.events import (
@@ -30,8 +32,7 @@ from mrpvm.values import AnswerStatus, Basis, Usage
 from mrpvm.wire import OPTIONAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(PluginStarted):
+class Stage(PluginStarted, frozen=True, kw_only=True):
     """A plugin call: when it began, of a solver what led to it, and how it ended."""
 
     planner_plugin_id: str | None
@@ -46,32 +47,29 @@ class Stage(PluginStarted):
     model_role: str | None = None
     error: ErrorRecord | None = None
     output_snippet: str = ""
-    usage: Usage | None = field(default=None, metadata=OPTIONAL)
-    finish_reason: str | None = field(default=None, metadata=OPTIONAL)
+    usage: Annotated[Usage | None, OPTIONAL] = None
+    finish_reason: Annotated[str | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedBranch(BranchStarted):
+class RecordedBranch(BranchStarted, frozen=True, kw_only=True):
     """A solver over one view of evidence, and its outcome."""
 
     status: str = "active"
     result_id: str | None = None
     validation_id: str | None = None
     output_preview: str = ""
-    failure_id: str | None = field(default=None, metadata=OPTIONAL)
-    reason: str | None = field(default=None, metadata=OPTIONAL)
-    error: str | None = field(default=None, metadata=OPTIONAL)
+    failure_id: Annotated[str | None, OPTIONAL] = None
+    reason: Annotated[str | None, OPTIONAL] = None
+    error: Annotated[str | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetailedGraph(Graph):
+class DetailedGraph(Graph, frozen=True, kw_only=True):
     """The graph with payloads of its nodes under their refs, as far as they were asked for."""
 
     details: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutionTrace:
+class ExecutionTrace(Struct, frozen=True, kw_only=True):
     """The complete structured record of a turn; lists are ordered by path ids."""
 
     request_id: str | None
@@ -200,7 +198,7 @@ def _end_of(finished: PluginFinished) -> dict[str, Any]:
     return {name: getattr(finished, name) for name in _ENDS}
 
 
-_ENDS = PluginFinished.__dataclass_fields__.keys() - PluginStarted.__dataclass_fields__.keys()
+_ENDS = set(PluginFinished.__struct_fields__) - set(PluginStarted.__struct_fields__)
 
 
 def _branches(said: _EventsByKind) -> tuple[RecordedBranch, ...]:
@@ -208,7 +206,7 @@ def _branches(said: _EventsByKind) -> tuple[RecordedBranch, ...]:
     failed = {failure.branch_id: failure for failure in said.all(BranchFailed)}
     branches: list[RecordedBranch] = []
     for begun in said.all(BranchStarted):
-        branch = RecordedBranch(**{name: getattr(begun, name) for name in BranchStarted.__dataclass_fields__})
+        branch = RecordedBranch(**{name: getattr(begun, name) for name in BranchStarted.__struct_fields__})
         if done := ended.get(begun.branch_id):
             branch = replace(
                 branch,

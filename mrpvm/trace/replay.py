@@ -1,9 +1,10 @@
 """The record of a turn against that of its replay: the first thing that differs, times left out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mrpvm.trace.events import ROOT_FRAME_ID, Record
 
@@ -13,8 +14,7 @@ TIMES = frozenset({"durationMs", "startedAt", "remainingTimeMs"})
 type Part = Literal["event", "payload", "ledger", "answer"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, frozen=True, kw_only=True):
     """Where a replay leaves its record: `name` is the event's or the part's, either side is None where it has none.
 
     `place` counts the events, payloads or steps before it.

@@ -6,9 +6,10 @@ it rests on, so that a page can link it.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from mrpvm.english.words.lexicon import DETERMINERS, POSSESSIVES, PREPOSITIONS
 from mrpvm.english.words.tagging import is_auxiliary, verb_forms
@@ -56,8 +57,7 @@ _MESSAGE = "this message"
 _SAID_CHARS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class MountedBase:
+class MountedBase(Struct, frozen=True):
     """The base that a session had mounted; `unit_count` is that of the revision."""
 
     kb_id: str
@@ -66,8 +66,7 @@ class MountedBase:
     unit_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictInput:
+class VerdictInput(Struct, frozen=True, kw_only=True):
     """The input of a verdict; `outcome` is the question's, `groups` are the response document's."""
 
     kind: str
@@ -82,8 +81,7 @@ class VerdictInput:
     base: MountedBase | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictReason:
+class VerdictReason(Struct, frozen=True, kw_only=True):
     """One reason; `aspect` is the part of the record that shows it."""
 
     text: str
@@ -92,8 +90,7 @@ class VerdictReason:
     aspect: Aspect = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """How a turn ended (`kind`, in words `lead`), and why."""
 
     kind: str

@@ -4,9 +4,10 @@ import json
 import re
 import shutil
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from mrpvm.values import PLUGIN_TYPES
 
@@ -15,8 +16,7 @@ MANIFEST = "manifest.json"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrapperManifest:
+class WrapperManifest(Struct, frozen=True, kw_only=True):
     """What a wrapper says about itself."""
 
     id: str
@@ -38,8 +38,7 @@ class InvalidManifest(ValueError):
     """A manifest that is not acceptable; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """The admitted wrappers' manifests with their directories, and a sentence for each that was skipped."""
 
     admitted: tuple[tuple[WrapperManifest, Path], ...]

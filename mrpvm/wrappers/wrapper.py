@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.contracts import CallContext, Descriptor, PluginError
 from mrpvm.conversation.helping import HelperOutput
@@ -21,8 +22,7 @@ OUTPUT_BYTES = 262_144
 """Standard output of one call; more ends it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Help:
+class Help(Struct, frozen=True, kw_only=True):
     """One call's outcome as the trace records it."""
 
     status: Literal["success", "error"]

@@ -1,6 +1,6 @@
 """Messages of a conversation: a command is answered from the session's own state, everything else by a turn."""
 
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.commands import Orchestration, is_command
 from mrpvm.llm.redaction import secrets_remembered

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from copy import replace
 from itertools import batched
 from queue import Empty, SimpleQueue
 from threading import Event

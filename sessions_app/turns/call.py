@@ -1,7 +1,8 @@
 """The request for a turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.db import IntegrityError, transaction

@@ -1,7 +1,8 @@
 """Prepare: read the session of a turn that holds its slot, and freeze what the turn may look at."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from functools import partial
 
 from django.conf import settings

@@ -1,7 +1,7 @@
 """The start of a turn: it takes its session's slot, which one running turn holds at a time."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from copy import replace
 from datetime import timedelta
 
 from django.conf import settings

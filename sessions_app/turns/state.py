@@ -1,7 +1,7 @@
 """What a turn reads of its session before it runs: rows in, one frozen value out."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from copy import replace
 from typing import Any, Literal
 
 from django.conf import settings

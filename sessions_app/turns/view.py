@@ -5,7 +5,8 @@ pointed at: they only grow, and what is taken out of a session's layers is kept 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from django.conf import settings

@@ -1,7 +1,8 @@
 """A session's frozen state for tests of commands, without a database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from mrpvm.assistants.agents import Agent, AgentCatalogue

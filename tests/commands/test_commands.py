@@ -1,7 +1,8 @@
 """The grammar of commands, the order in which names are resolved, and every message."""
 
 import json
-from dataclasses import asdict, fields, replace
+from copy import replace
+from dataclasses import asdict, fields
 
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,7 @@
 """The four forms of an answer."""
 
 import json
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given

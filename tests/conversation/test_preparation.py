@@ -1,6 +1,6 @@
 """Preparing a turn from a conversation's state, without a database, a clock or a model other than the given one."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -1,6 +1,6 @@
 """The judge: which answers count as right, wrong and refused, and how recall and precision are computed."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -1,7 +1,7 @@
 """Tests of answers: kept from turns or asked of bases, run against other states, and compared between runs."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from dataclasses import replace
+from copy import replace
 from pathlib import Path
 
 import pytest

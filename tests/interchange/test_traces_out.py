@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from django.db import transaction

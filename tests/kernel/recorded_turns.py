@@ -8,7 +8,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from mrpvm.contracts import Solution

@@ -1,6 +1,6 @@
 """The four levels of deliberation differ, and each frame records why it closed."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given

@@ -1,7 +1,7 @@
 """Aligning two graphs: each node occurs once, within its frame, beside its equal in the other graph."""
 
 from collections import Counter
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given, settings

@@ -1,6 +1,6 @@
 """The statistics that planners learn from finished turns: the counting table, moving averages, utilities."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given

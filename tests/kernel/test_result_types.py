@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from copy import replace
 from typing import Any, NotRequired, TypedDict
 
 import pytest

@@ -1,7 +1,7 @@
 """Tasks that are split into subtasks: which plugins request it, the child frames' input, and the joined answer."""
 
 import time
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The verdict of a turn, which is made only from its records."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -1,6 +1,6 @@
 """Chunks and their positions."""
 
-from dataclasses import replace
+from copy import replace
 from itertools import pairwise
 
 import pytest

@@ -1,6 +1,6 @@
 """The selection of evidence and guidance that plugins share."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given

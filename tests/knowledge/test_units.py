@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,6 @@
 """Units for tests of search, with the hash that admission computes."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from mrpvm.knowledge.units import content_hash

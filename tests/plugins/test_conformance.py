@@ -1,7 +1,7 @@
 """Every shipped plugin passes the conformance suite, and faulty plugins fail it."""
 
 import time
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

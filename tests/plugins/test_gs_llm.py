@@ -1,7 +1,7 @@
 """gs-llm-*: the prompt, the reading of the reply, and streaming."""
 
 import json
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

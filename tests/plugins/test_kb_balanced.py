@@ -1,6 +1,6 @@
 """kb-balanced: more evidence than kb-fast, of several kinds, as broad as requested."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

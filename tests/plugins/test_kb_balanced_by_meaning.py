@@ -1,7 +1,7 @@
 """Semantic similarity with shared words: search, weights, explanations and stored vectors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import replace
 from importlib.util import find_spec
 from math import isclose
 

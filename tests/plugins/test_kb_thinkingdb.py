@@ -1,6 +1,6 @@
 """kb-thinkingdb: units that triples link to the question, each with a proof in its notes."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

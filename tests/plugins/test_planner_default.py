@@ -1,6 +1,6 @@
 """planner-default: the order of candidates, omissions, decomposition, and notes."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -1,6 +1,6 @@
 """planner-depth, the heavy fallback: thorough candidates are first, whatever the signals and statistics."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

@@ -1,7 +1,7 @@
 """The registry: built-ins and plugins of others are registered the same way."""
 
 import re
-from dataclasses import replace
+from copy import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """val-constraints: visible errors are rejected with a reason; everything else is accepted."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 

@@ -1,7 +1,7 @@
 """val-llm: a missing verdict is never an acceptance."""
 
 import json
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 import pytest

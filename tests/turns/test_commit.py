@@ -1,7 +1,7 @@
 """The rows that a successful turn stores."""
 
 from contextlib import suppress
-from dataclasses import replace
+from copy import replace
 from unittest.mock import Mock
 
 import pytest

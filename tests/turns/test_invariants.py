@@ -1,6 +1,6 @@
 """Invariants after random sequences of turns, failures, crashes and context loads."""
 
-from dataclasses import replace
+from copy import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,7 @@
 """Rows written and read by hand-written SQL equal those of the ORM."""
 
 import re
-from dataclasses import replace
+from copy import replace
 from datetime import UTC, datetime
 from typing import Any
 

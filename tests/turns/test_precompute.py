@@ -1,7 +1,8 @@
 """Artifacts of bases' units are computed before the first question."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from threading import Event
 from types import SimpleNamespace
 

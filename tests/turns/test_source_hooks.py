@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from threading import Event
 
 import pytest

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from copy import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import count

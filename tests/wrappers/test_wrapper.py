@@ -1,7 +1,7 @@
 """Wrappers as real processes: valid output, and faulty behaviour."""
 
 import json
-from dataclasses import replace
+from copy import replace
 from pathlib import Path
 
 import pytest

@@ -5,8 +5,9 @@ weighted by its probability and by the square root of the message's need.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
+
+from msgspec import Struct, field
 
 from mrpvm.conversation.rewriting.by_model import AskModel, taken_from
 from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchanges_of
@@ -61,8 +62,7 @@ class RewritingRecord(TypedDict):
     read_as: NotRequired[list[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting:
+class Rewriting(Struct, frozen=True, kw_only=True):
     """The result of rewriting a message; the original is always kept.
 
     `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.conversation.answers import answers_nothing, words_told
 from mrpvm.english.messages.small_talk import is_remark
@@ -21,8 +22,7 @@ _OWN = "'s"
 _UNSPOKEN = ("system", "tool")
 
 
-@dataclass(frozen=True, slots=True)
-class WordMention:
+class WordMention(Struct, frozen=True):
     """One content word: its stem, as it is written, its sentence's number, the stems beside it, the word before it."""
 
     term: str
@@ -35,8 +35,7 @@ class WordMention:
     led_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """A message of the user, as it is written and as its words, and what was answered; either possibly empty."""
 
     text: str

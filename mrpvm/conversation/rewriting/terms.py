@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, log1p
 
+from msgspec import Struct
+
 from mrpvm.conversation.rewriting.said import Exchange, WordMention, mentions_in, words_of
 from mrpvm.conversation.rewriting.signals import PERSONS, is_ellipsis, need_probability
 from mrpvm.conversation.rewriting.weights import RewritingWeights
@@ -34,8 +36,7 @@ MOST_CANDIDATES = 60
 """Words of the conversation that are looked at closely."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeantTerm:
+class MeantTerm(Struct, frozen=True):
     """A stem of the conversation that the message means, as it was written, and how likely."""
 
     term: str

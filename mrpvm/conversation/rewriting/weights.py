@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import log
 from pathlib import Path
 
+from msgspec import Struct
+
 PATH = Path(__file__).with_name("weights.json")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewritingWeights:
+class RewritingWeights(Struct, frozen=True, kw_only=True):
     """Weights of four logistic models by the names of their signs, and in how many conversations a stem was said.
 
     `follows` tells messages of a conversation from questions of another matter, `need` those that cannot be understood

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.english.context.ellipsis import asked_again
 from mrpvm.english.messages.small_talk import is_remark
@@ -36,8 +38,7 @@ _MESSAGES = 3
 _ARTICLE = re.compile(r"^an? ", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """A phrase with its role: subject, object or the preposition before it.
 
     `text` refers to it again ("the boat" for "a boat"), `sentence` contains it. `is_somebody` is true if a question

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 from itertools import product
 
 from mrpvm.english.messages.kinds import kind_of

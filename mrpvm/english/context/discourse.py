@@ -1,8 +1,8 @@
 """Statements in the order of their source: what pronouns refer to, and which phrases name the same thing."""
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from copy import copy, replace
+from dataclasses import dataclass, field
 
 from mrpvm.english.context.coreference import Antecedents, asked_mentions, senses_of, topic_mentions
 from mrpvm.english.sentences.parsing import read

@@ -1,8 +1,9 @@
 """Finds later messages that may have changed a fact."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from mrpvm.english.context.corrections import CORRECTED_REACH, VALUE_SHAPES, of_same_voice
 from mrpvm.english.questions.matching import PARTNERS, numbers_in
@@ -53,8 +54,7 @@ def _told_at(item: Statement) -> str:
     return item.entry.unit.created_at or ""
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
+class _About(Struct, frozen=True):
     """The topic of a statement and its question: the things, what is counted, and the possible answers."""
 
     subjects: Sequence[Phrase]

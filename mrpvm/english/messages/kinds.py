@@ -1,10 +1,11 @@
 """The kind of a sentence: whether it asks, orders or states something, or is only talk."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.english.messages.instructions import is_reminder, without_reminder
 from mrpvm.english.messages.pragmatics import expand_is, strip_lead
@@ -85,8 +86,7 @@ def direct_question(sentence: str) -> str | None:
     return f"{' '.join((*said[-count:], *said[:-count]))}?" if count else None
 
 
-@dataclass(frozen=True)
-class _Opening:
+class _Opening(Struct, frozen=True, dict=True):
     """A sentence without its lead and its marks; a negated auxiliary at its beginning is written without "n't"."""
 
     sentence: str

@@ -1,7 +1,9 @@
 """The statements that answer a question by the roles of its clause, or the reason why none does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query, query_of, words_asked
@@ -25,8 +27,7 @@ _READINGS = 3
 """How many words of a question are tried as its verb."""
 
 
-@dataclass(frozen=True, slots=True)
-class Framed:
+class Framed(Struct, frozen=True):
     """Statements that answer, with their values; `is_undecided` if they give more than one answer."""
 
     statements: tuple[Statement, ...]

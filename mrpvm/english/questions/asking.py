@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+
+from msgspec import Struct, field
 
 from mrpvm.english.messages.pragmatics import expand_is
 from mrpvm.english.sentences.parsing import Parser, spelled_out, tokens_of
@@ -46,8 +48,7 @@ _FOR_A_LIVING = re.compile(r"\bdo for (?:a living|work)\b", re.IGNORECASE)
 """A question of this form asks for somebody's occupation, not for a deed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """What a question asks: a clause with a gap.
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,

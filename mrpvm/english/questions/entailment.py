@@ -1,9 +1,11 @@
 """Whether a statement answers a question: with yes or no, or with the values that fill the question's gap."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query
@@ -64,8 +66,7 @@ _HAPPENS = sense_class("hold happen occur start open begin arrive leave take") |
 Verdict = Literal["yes", "no", "depends"]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A statement that answers: with a verdict, with the values that fill the gap, or as a whole."""
 
     premise: Premise
@@ -73,8 +74,7 @@ class Match:
     verdict: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a statement does not answer a question, and how many of the question's words it contains."""
 
     reason: str

@@ -1,8 +1,10 @@
 """Compares a clause of a statement with the clause of a question, role by role."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from copy import replace
 from itertools import pairwise
+
+from msgspec import Struct
 
 from mrpvm.english.context.discourse import ALTERING, Discourse, Premise, of_another
 from mrpvm.english.questions.asking import Query
@@ -47,8 +49,7 @@ def numbers_in(phrase: Phrase) -> frozenset[str]:
     return frozenset(word for word in phrase.senses if is_number(word) or word in _NUMBERS)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A clause of a question, mostly the main clause, and a clause of a statement that may say the same."""
 
     query: Query

@@ -6,7 +6,7 @@ roles are not needed.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import replace
 from typing import Literal
+
+from msgspec import Struct
 
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words.lexicon import listed, pattern
@@ -35,8 +37,7 @@ _WHOLE = frozenset(map(sense, listed("whole_texts")))
 """Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """A request for an answer of several statements.
 
     `wanted` are the senses of its topic, none if the whole text is meant, and `names` those of them that are names.

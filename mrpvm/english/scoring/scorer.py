@@ -7,10 +7,11 @@ the others.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import log
+
+from msgspec import Struct, field
 
 from mrpvm.english.scoring.weights import Model, Weights, probability
 from mrpvm.english.words.lexicon import AUXILIARIES, NUMBER_WORDS, STOP_WORDS, TIME_WORDS, listed, word_class
@@ -35,8 +36,7 @@ _YEARS_ASKED = word_class("year date century decade month day time")
 _AMOUNTS_ASKED = word_class("number percentage percent amount population rate cost price size height length")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """A sentence that may answer, with its context.
 
     `around` is the text of the sentences before and after it, `heading` the heading above it, `score` the retriever's
@@ -50,8 +50,7 @@ class Passage:
     likeness: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """A passage, its index in the input, and the probability that it answers."""
 
     place: int
@@ -59,8 +58,7 @@ class Scored:
     signs: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """The tokens of a text, their stems, and the names and numbers among them."""
 
     tokens: tuple[str, ...]

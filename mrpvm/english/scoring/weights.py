@@ -5,16 +5,16 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import exp, log
 from pathlib import Path
 
+from msgspec import Struct
+
 PATH = Path(__file__).with_name("weights.json")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """Weights of two logistic models by the names of their features.
 
     `rank` orders the sentences, `sure` gives the probability that the best one answers. From the probability `stated`
@@ -26,8 +26,7 @@ class Model:
     stated: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class Weights(Struct, frozen=True, kw_only=True):
     """The models with and without vectors, and the number of paragraphs that contain each stem.
 
     A passage is quoted if it has at least the share `quoted` of what it could share with the question.

@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words.lexicon import PAST_FORMS, pattern, section
 from mrpvm.english.words.tagging import S_FORM_OF
@@ -20,8 +21,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['\u2019](?:m|ve|ll|d|re)\b)?")
 _I_DO = re.compile(r"\bI (?P<verb>[a-z]+)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
+class Utterance(Struct, frozen=True):
     """A speaker and what was said."""
 
     speaker: str

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.english.sentences.phrases import PhraseReader
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence

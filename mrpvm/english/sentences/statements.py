@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
 
 from mrpvm.english.context.coreference import Antecedents, Mention, in_full, topic_mentions
 from mrpvm.english.messages.kinds import asks_reader, is_task_request
@@ -33,8 +34,7 @@ _SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
 _YEAR = re.compile(r"\d{4}$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _Said(Struct, frozen=True, kw_only=True):
     """The properties of a statement that depend only on its unit's text."""
 
     text: str
@@ -49,8 +49,7 @@ class _Said:
     is_labelled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement(_Said):
+class Statement(_Said, frozen=True, kw_only=True):
     """One sentence of a unit.
 
     `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
@@ -86,8 +85,7 @@ class Statement(_Said):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct, frozen=True, kw_only=True):
     """A sentence as written in its unit."""
 
     text: str
@@ -121,8 +119,7 @@ def _identity(statement: Statement) -> tuple[str, ...]:
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
     said = _said_in(unit.text, unit.topic, unit.title, unit.unit_type, is_procedure=bool(unit.procedure))
-    names = [field.name for field in fields(_Said)]
-    return (Statement(entry=entry, **{name: getattr(item, name) for name in names}) for item in said)
+    return (Statement(entry=entry, **{name: getattr(item, name) for name in _Said.__struct_fields__}) for item in said)
 
 
 @TextCache  # the same units are evidence of question after question

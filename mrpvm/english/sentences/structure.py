@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from mrpvm.english.words.lexicon import PERSON_WORDS
 from mrpvm.english.words.reading import MEANS, Word, sense
 from mrpvm.english.words.tagging import PLURALS, names_time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
+class Phrase(Struct, frozen=True, kw_only=True):
     """A noun phrase: the places of its first and last token, its head and the words before the head.
 
     `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun.
@@ -95,8 +96,7 @@ class Clause:
         return (self.subject, *self.objects) if self.subject else self.objects
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class Sentence(Struct, frozen=True, kw_only=True):
     """A sentence: its tokens in lower case and as written, its content words and its clauses."""
 
     text: str

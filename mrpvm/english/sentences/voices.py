@@ -1,7 +1,8 @@
 """Who says a sentence: reported speech, corrections, and what a correction denies."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words.lexicon import pattern
@@ -19,8 +20,7 @@ _NOT_BUT = re.compile(r"^not (?P<denied>[^,.]{1,40}), (?:but )?(?P<said>[^,.]{1,
 _CHANGING = pattern("voices.changing")
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(Struct, frozen=True):
     """The text of a sentence that corrects another, and what it denies explicitly."""
 
     said: str
@@ -41,8 +41,7 @@ def tells_change(text: str) -> bool:
     return correction_in(text) is not None or _CHANGING.search(text) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voiced:
+class Voiced(Struct, frozen=True, kw_only=True):
     """The content of a sentence, separated from its attribution.
 
     `voice` names the source. `is_claim` marks "Anna says that ...", which is not asserted as a fact.

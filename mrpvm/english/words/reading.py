@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.text import stem
@@ -54,8 +55,7 @@ def is_past(word: str) -> bool:
     return word in lexicon.PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class Word(Struct, frozen=True, kw_only=True):
     """A content word or a pronoun of the speaker, and the preposition that governs it."""
 
     text: str

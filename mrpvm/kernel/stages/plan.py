@@ -1,7 +1,9 @@
 """Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval."""
 
-from dataclasses import dataclass, replace
+from copy import replace
 from functools import partial
+
+from msgspec import Struct
 
 from mrpvm.contracts import PlanInput, PlanPhase, PluginError, RetrievalSummary
 from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates, exhausted
@@ -14,8 +16,7 @@ from mrpvm.values import GuidanceUnits, Plan
 STAGE = "planner"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class Planned(Struct, frozen=True, kw_only=True):
     """The current plan and the execution that returned it."""
 
     plan: Plan

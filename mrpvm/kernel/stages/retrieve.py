@@ -4,7 +4,9 @@ import hashlib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+
+from msgspec import Struct
 
 from mrpvm.contracts import PluginError, Retrieval, RetrievalSummary, RetrieveInput
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
@@ -26,18 +28,17 @@ def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceView:
+class EvidenceView(Struct, frozen=True, kw_only=True, dict=True):
     """The evidence that one KB plugin found, as a view for solvers."""
 
     execution: Execution
     evidence: tuple[Evidence, ...]
     sufficient: bool
-    hash: str = field(init=False)
-    """The evidence profile hash."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hash", evidence_profile_hash(self.evidence))
+    @cached_property
+    def hash(self) -> str:
+        """Return the evidence profile hash."""
+        return evidence_profile_hash(self.evidence)
 
     @property
     def guidance(self) -> GuidanceUnits:

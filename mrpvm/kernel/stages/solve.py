@@ -1,7 +1,8 @@
 """Solve: a branch is one solver on one evidence view."""
 
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from mrpvm.contracts import HelperOutput, PluginError, Solution, SolveInput
 from mrpvm.kernel.calls import Call, Execution, Program, Writes, call_plugin
@@ -15,8 +16,7 @@ from mrpvm.values import Answer, Selection
 STAGE = "goal-solver"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class Branch(Struct, frozen=True, kw_only=True):
     """One recorded attempt."""
 
     id: str
@@ -30,8 +30,7 @@ class Branch:
         return self.execution.value.answer if self.execution.value is not None else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolverAttempt:
+class SolverAttempt(Struct, frozen=True, kw_only=True):
     """An attempt of a solver: its view, place and cause."""
 
     solver_id: str

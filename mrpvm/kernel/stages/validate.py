@@ -1,7 +1,8 @@
 """Validate: calls all registered validators, cheap ones first, until the first rejection."""
 
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from mrpvm.contracts import ValidateInput
 from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
@@ -14,8 +15,7 @@ STAGE = "validation"
 _COSTS = ("cheap", "moderate", "expensive")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidationVerdict:
+class ValidationVerdict(Struct, frozen=True, kw_only=True):
     """The verdict of the validators; `accepted_by_all` is false if none could judge."""
 
     rejected_by: str | None

@@ -7,10 +7,10 @@ import json
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from msgspec import Struct
 from tokenizers import Tokenizer
 
 from mrpvm.knowledge.arrays import Array, np
@@ -23,8 +23,7 @@ _DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
 _EPSILON = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class _Linear:
+class _Linear(Struct, frozen=True):
     weight: Array
     bias: Array
 
@@ -32,8 +31,7 @@ class _Linear:
         return rows @ self.weight + self.bias
 
 
-@dataclass(frozen=True, slots=True)
-class _Norm:
+class _Norm(Struct, frozen=True):
     weight: Array
     bias: Array
 
@@ -43,8 +41,7 @@ class _Norm:
         return centred / np.sqrt(variance + _EPSILON) * self.weight + self.bias
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     """One block: attention, then a small network, each added to its input and normalised."""
 
     query_key_value: _Linear

@@ -2,10 +2,11 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt, sumprod
 from typing import Self
+
+from msgspec import Struct
 
 _LARGEST = 127
 
@@ -17,8 +18,7 @@ def packed(values: Sequence[float]) -> bytes:
     return array("b", [round(value * scale) for value in values]).tobytes()
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(Struct, frozen=True):
     """A direction in whole numbers, and the length of these."""
 
     values: Sequence[int]

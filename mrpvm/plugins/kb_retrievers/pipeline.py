@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.english.questions.requests import request_of
@@ -45,8 +47,7 @@ MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackendFindings:
+class BackendFindings(Struct, frozen=True):
     """The candidates that a plugin's backends found for one intent, and their notes."""
 
     candidates: Sequence[UnitCandidate]

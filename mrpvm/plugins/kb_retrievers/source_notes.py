@@ -4,15 +4,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.contracts import SourceReply, SourceText
 from mrpvm.english.words.text import collapse
 from mrpvm.wire import to_wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFigures:
+class SourceFigures(Struct, frozen=True, kw_only=True):
     """The statistics of a source; `derive_model` is None, because no model is used here."""
 
     plugin_id: str

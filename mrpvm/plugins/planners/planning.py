@@ -1,7 +1,8 @@
 """Makes a plan from a base plan: scores and arranges the candidates and records the reasons."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.contracts import Descriptor, PlanInput
 from mrpvm.plugins.planners.ranking import RankedCandidate, rank
@@ -15,8 +16,7 @@ DISPATCH_CONFIDENCE = 0.7
 """The confidence from which metadata alone justify direct dispatch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BasePlan:
+class BasePlan(Struct, frozen=True, kw_only=True):
     """The order of a planner before scoring, with the reason."""
 
     kb: tuple[str, ...]

@@ -1,8 +1,9 @@
 """Scores candidates in separate parts, so that the choice can be explained."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from mrpvm.contracts import Descriptor
 from mrpvm.english.words.text import words
@@ -13,8 +14,7 @@ from mrpvm.values import CandidateScore
 _DECIMALS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedCandidate:
+class RankedCandidate(Struct, frozen=True, kw_only=True):
     """A candidate with its score and the parts that made it."""
 
     descriptor: Descriptor

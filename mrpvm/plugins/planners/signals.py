@@ -1,6 +1,6 @@
 """The signals that a planner reads from the turn; rendered history is not used, because it has words of answers."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mrpvm.contracts import PlanInput
 from mrpvm.english.words.lexicon import listed, pattern
@@ -24,8 +24,7 @@ _SOLVER = pattern("planning.solver")
 _NO_SPLIT, _SPLIT = pattern("planning.no_split"), pattern("planning.split")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
+class Signals(Struct, frozen=True, kw_only=True):
     """The signals of one turn."""
 
     acts: frozenset[str]

@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 import mammoth
 from mammoth import documents, transforms

@@ -1,6 +1,6 @@
 """Reads the text of a file in any supported format."""
 
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.errors import InvalidInput
 from mrpvm.sources.documents.document import DOCX, XLSX, Document, MediaType, media_type_of

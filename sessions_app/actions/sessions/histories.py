@@ -1,7 +1,8 @@
 """Store messages: imported histories, messages without a turn, and messages of turns that no machine ran."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 

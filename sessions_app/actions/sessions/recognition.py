@@ -1,7 +1,8 @@
 """Find the session of a conversation that a client sends in full, and the one that continues after an expiry."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 from django.db import transaction
 

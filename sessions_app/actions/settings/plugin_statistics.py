@@ -1,9 +1,9 @@
 """Update plugin statistics from finished turns."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 
 from django.db import transaction
+from msgspec import structs
 
 from mrpvm.learning import Experience, PluginKey, attempts_of, learn_turn, untried
 from mrpvm.values import StageRecord
@@ -30,7 +30,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
     seen = {key: experience for key, (_, experience) in rows.items()}
     for stages, failed in turns:
         seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
-    update_each(PluginStatistics, EXPERIENCE_FIELDS, [(*astuple(seen[key]), rows[key][0]) for key in keys])
+    update_each(PluginStatistics, EXPERIENCE_FIELDS, [(*structs.astuple(seen[key]), rows[key][0]) for key in keys])
 
 
 def _lock_or_create(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:

@@ -1,6 +1,6 @@
 """`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session continues."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.http import StreamingHttpResponse

@@ -1,7 +1,8 @@
 """Finds the session of a request of the OpenAI dialect, and makes the call for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from typing import Any
 
 from mrpvm.conversation.conversation_hash import empty_hash, extend_hash

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
+from msgspec import Struct, structs
 
 from mrpvm.assistants.agents import Agent
 from mrpvm.assistants.personas import Persona
@@ -141,9 +142,11 @@ class SessionDocument(TypedDict):
 
 
 class _Encoder(DjangoJSONEncoder):
-    """Writes dataclasses as objects, too."""
+    """Writes values as objects, too."""
 
     def default(self, o: Any) -> Any:
+        if isinstance(o, Struct):
+            return structs.asdict(o)
         return asdict(o) if is_dataclass(o) and not isinstance(o, type) else super().default(o)
 
 

@@ -1,7 +1,7 @@
 """Serializers of typed records: what the API returns, and what bodies hold, described from its types alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -22,7 +22,8 @@ from typing import (
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from mrpvm.wire import OPTIONAL, wire_names
+from mrpvm.fields import field_types
+from mrpvm.wire import OnWire, note_of, wire_names
 from sessions_app.api.shell.fields import JSONNumber, JSONText, Truth, WholeNumber
 from sessions_app.field_notes import Between, Length, OneOf
 
@@ -42,22 +43,22 @@ class AnyValue(serializers.JSONField):
 
 @cache
 def shape_of(record: Any) -> type[serializers.Serializer]:
-    """Return the serializer that describes a TypedDict, or what `to_wire` makes of a dataclass.
+    """Return the serializer that describes a TypedDict, or what `to_wire` makes of a value.
 
     Either may say in `Annotated` what its fields mean.
     """
-    hints = get_type_hints(record, include_extras=True)
     if is_typeddict(record):
         described = {
             name: _field(hint, _ANSWERED, **({} if name in record.__required_keys__ else {"required": False}))
-            for name, hint in hints.items()
+            for name, hint in get_type_hints(record, include_extras=True).items()
         }
     else:
+        hints = field_types(record, with_notes=True) or {}
         described = {
-            wire: _field(_without_none(hints[item.name]), _ANSWERED, required=False)
-            if item.metadata == OPTIONAL
-            else _field(hints[item.name], _ANSWERED)
-            for item, wire in zip(fields(record), wire_names(record), strict=True)
+            wire: _field(_without_none(hint), _ANSWERED, required=False)
+            if note_of(hint).is_optional
+            else _field(hint, _ANSWERED)
+            for hint, wire in zip(hints.values(), wire_names(record), strict=True)
         }
     return type(record.__name__, (serializers.Serializer,), {"__doc__": record.__doc__, **described})
 
@@ -106,7 +107,7 @@ _TAKEN = _Kinds({str: JSONText, int: WholeNumber, float: JSONNumber, bool: Truth
 
 def _without_none(hint: Any) -> Any:
     """Return the type of an optional field where it is sent: it is left out while it is None."""
-    (kind,) = (kind for kind in get_args(hint) if kind is not NoneType)
+    (kind,) = (kind for kind in get_args(hint.__origin__) if kind is not NoneType)
     return kind
 
 
@@ -145,7 +146,7 @@ def _field(hint: Any, kinds: _Kinds, **options: Any) -> serializers.Field:
 
 
 def _is_record(hint: Any) -> bool:
-    return is_typeddict(hint) or (isinstance(hint, type) and is_dataclass(hint))
+    return is_typeddict(hint) or (isinstance(hint, type) and field_types(hint) is not None)
 
 
 class FieldOptions(TypedDict, total=False):
@@ -170,4 +171,6 @@ def _options(note: Any) -> FieldOptions:
             return {"min_length": note.least or None, "max_length": note.most}
         case type():
             return {"kind": note}
+        case OnWire():
+            return {}
     return {"help_text": note}

@@ -1,6 +1,6 @@
 """One message to a session: answered whole, or as a stream."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.http import StreamingHttpResponse

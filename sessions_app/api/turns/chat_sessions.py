@@ -1,7 +1,7 @@
 """Which session a chat request means: the named one, a new one, or one under the client's own name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.db import IntegrityError

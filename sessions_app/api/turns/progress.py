@@ -1,6 +1,7 @@
 """What a client hears while a turn works: machine events as SSE `progress` payloads."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated
 
 from django.utils import timezone
 
@@ -19,7 +20,7 @@ from mrpvm.trace.events import (
     TurnFinished,
     TurnStarted,
 )
-from mrpvm.wire import JSONObject, on_wire, to_wire, wire_time
+from mrpvm.wire import JSONObject, OnWire, to_wire, wire_time
 from sessions_app.models import ExplainabilityTurn
 
 
@@ -93,7 +94,7 @@ class Progress:
     frame_id: str
     frame_depth: int
     type: str
-    step: str = field(metadata=on_wire("event"))
+    step: Annotated[str, OnWire("event")]
     message: str
 
 

@@ -1,7 +1,8 @@
 """Since when a turn is answered as it is: a binary search over the turns of a session, or the revisions of a base."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Literal

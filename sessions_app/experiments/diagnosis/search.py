@@ -4,9 +4,12 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
+
+from msgspec import structs
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
@@ -566,7 +569,7 @@ class CauseSearch:
 def _settings_instead(present: ConversationState, earlier: ConversationState) -> Changes:
     """Return what has to be changed to ask with the settings of an earlier turn."""
     now, then = present.asked, earlier.asked
-    flags = {name: value for name, value in asdict(then.flags).items() if value != getattr(now.flags, name)}
+    flags = {name: value for name, value in structs.asdict(then.flags).items() if value != getattr(now.flags, name)}
     settings = Changes(
         flags=flags,
         model=then.model if then.model != now.model else None,

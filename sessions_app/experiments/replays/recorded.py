@@ -1,7 +1,8 @@
 """A recorded turn with everything that running it again needs, read from rows; nothing is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any

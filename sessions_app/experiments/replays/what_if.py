@@ -4,7 +4,7 @@ The session's slot stays free. A prediction takes a place among the running turn
 beginning of a turn.
 """
 
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.conversation.asking import UnaskedModel
 from mrpvm.conversation.preparation import prepare_turn

@@ -1,7 +1,8 @@
 """What each test of a suite asks when it is run against a target."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from mrpvm.conversation.answers import cited_sources
@@ -93,7 +94,7 @@ def _chosen(own: Changes, wanted: Changes) -> Changes:
         for name in Changes.__dataclass_fields__
         if (value := getattr(wanted, name)) != getattr(unchosen, name) and name != "pins"
     }
-    pins = {name: getattr(wanted.pins, name) or getattr(own.pins, name) for name in Selection.__dataclass_fields__}
+    pins = {name: getattr(wanted.pins, name) or getattr(own.pins, name) for name in Selection.__struct_fields__}
     return replace(own, pins=Selection(**pins), **named)
 
 

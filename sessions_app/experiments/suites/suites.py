@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Literal
 

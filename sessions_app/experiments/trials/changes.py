@@ -1,8 +1,11 @@
 """What a trial changes of a recorded turn, and the setup that follows from it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+
+from msgspec import structs
 
 from mrpvm import registry
 from mrpvm.assistants.personas import STYLES
@@ -137,7 +140,9 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
             summary=state.summary if state.summary.through <= through else Summary(),
             memory=state.memory if through else None,
         )
-    pins = replace(turn_input.pins, **{stage: plugin for stage, plugin in asdict(changes.pins).items() if plugin})
+    pins = replace(
+        turn_input.pins, **{stage: plugin for stage, plugin in structs.asdict(changes.pins).items() if plugin}
+    )
     level = turn_input.deliberation_level if changes.deliberation_level is None else changes.deliberation_level
     turn_input = replace(
         turn_input,

@@ -1,7 +1,8 @@
 """Language models that trials ask live: how many tokens that is likely to take, and how many are allowed."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from decimal import Decimal
 from threading import Lock
 from typing import Any

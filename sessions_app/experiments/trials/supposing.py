@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from copy import replace
 
 from sessions_app.experiments.replays.recorded import RecordedTurn
 from sessions_app.experiments.trials.changes import Changes

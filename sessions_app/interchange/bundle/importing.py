@@ -5,7 +5,8 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 from django.db import DatabaseError, transaction

@@ -4,7 +4,8 @@ import hashlib
 import zipfile
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 from django.conf import settings

@@ -2,7 +2,8 @@
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import batched
 from typing import Any, NamedTuple, Protocol, Self
@@ -90,7 +91,7 @@ class EffectiveView:
         )
 
     @classmethod
-    def of_session(cls, session: Session) -> Self:
+    def of_session(cls, session: Session) -> "EffectiveView":
         """Return the session's view: its own layers over the mounted chain; its journal's query, and one.
 
         One more where not all that it knows is in its journal.

@@ -1,7 +1,8 @@
 """BM25 over the postings of one search: each unit's score, and each term's part in it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from math import log
 from typing import Protocol, Self
 
@@ -36,7 +37,7 @@ class Scale:
         return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * share, K1 * B * WHOLE_FREQUENCY / average, share)
 
     @classmethod
-    def of_windows(cls, unit_count: int, term_count: int) -> Self:
+    def of_windows(cls, unit_count: int, term_count: int) -> "Scale":
         """Return the scale for frequencies that are shared among neighbours."""
         return replace(cls.of(unit_count, term_count, WHOLE_SHARE), unit_count=unit_count + BEYOND)
 

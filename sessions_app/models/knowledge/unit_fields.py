@@ -1,7 +1,6 @@
 """The columns that every stored unit has, and the way to and from the machine's value."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Self
 
@@ -19,7 +18,7 @@ UNIT_COLUMNS = ("provenance", *_LISTS, "unit_id", *_COLUMNS)
 """All columns of a unit, in the order that `unit_of` takes them."""
 _FIELDS = ("id", *_COLUMNS)
 _NOT_PROVENANCE = {"id", *_COLUMNS, *_LISTS}
-_PROVENANCE = tuple(item.name for item in fields(KnowledgeUnit) if item.name not in _NOT_PROVENANCE)
+_PROVENANCE = tuple(name for name in KnowledgeUnit.__struct_fields__ if name not in _NOT_PROVENANCE)
 _read_columns, _read_provenance = attrgetter(*_FIELDS), attrgetter(*_PROVENANCE)
 _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
 

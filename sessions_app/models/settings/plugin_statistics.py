@@ -1,13 +1,11 @@
 """What the planners of a project have learned about its plugins."""
 
-from dataclasses import fields
-
 from django.db import models
 
 from mrpvm.learning import Experience, utility
 from sessions_app.models.settings.project import Project
 
-EXPERIENCE_FIELDS = tuple(item.name for item in fields(Experience))
+EXPERIENCE_FIELDS = Experience.__struct_fields__
 
 
 class PluginStatistics(models.Model):

@@ -1,6 +1,6 @@
 """Experiments of a project, their trials and findings."""
 
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.db.models import Count, QuerySet

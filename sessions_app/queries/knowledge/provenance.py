@@ -1,7 +1,8 @@
 """The origin of a unit, and the turns that saw, used or lost it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet, TextChoices

@@ -1,7 +1,7 @@
 """Conversion between a test and its form."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from copy import replace
 from typing import Any
 
 from django.http import QueryDict

@@ -1,7 +1,8 @@
 """The composer's controls: the choices for the next message, including those that cannot be used now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 

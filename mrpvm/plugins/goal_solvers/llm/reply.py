@@ -6,7 +6,8 @@ while streaming is always the beginning of the final text.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 UNANSWERABLE = "UNANSWERABLE"
 """The model writes this if the evidence gives no answer."""
@@ -18,8 +19,7 @@ _HEADING = re.compile(r"\A\s*===[^\n]*\n")
 _FENCED = re.compile(r"\A```\w*[ \t]*\n(?P<text>.*)\n```\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CitedText:
+class CitedText(Struct, frozen=True, kw_only=True):
     """An answer's text with renumbered marks; `places` are the cited numbers of the context in mark order."""
 
     text: str

@@ -1,7 +1,7 @@
 """Answers one intent from its evidence, or refuses with a reason."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, UNDECIDED_TEXT, no_context_text
 from mrpvm.english.context.coreference import open_pronoun, with_meant

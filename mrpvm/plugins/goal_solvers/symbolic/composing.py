@@ -6,8 +6,9 @@ are linked if they share a rare word, or if one continues the one before it.
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
+
+from msgspec import Struct
 
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.requests import Kind, Request, senses_of
@@ -43,8 +44,7 @@ _ANSWERED, _TOLD = 0.5, 0.75
 _FIRST_PERSON = pattern("composing.first_person")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class Composed(Struct, frozen=True, kw_only=True):
     """Statements of one answer in named groups; only a comparison has more than one group."""
 
     kind: Kind

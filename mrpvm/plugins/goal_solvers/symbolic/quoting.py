@@ -6,7 +6,9 @@ so for these the scorer decides.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
 from mrpvm.conversation.rewriting.signals import refers_back
@@ -42,8 +44,7 @@ _HEADED = 0.3
 """The least share of a question's words that a heading and the sentence below it have to be quoted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A sentence of the evidence as input of the scorer, and its place."""
 
     passage: Passage

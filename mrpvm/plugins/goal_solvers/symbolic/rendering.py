@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.words.text import SENTENCE_MARKS, sentences
 
@@ -24,8 +26,7 @@ class Citations:
         return f"[{self.unit_ids.index(unit_id) + 1}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     """Answer text and the units it cites, in the order of their marks."""
 
     text: str

@@ -6,7 +6,8 @@ among the newest units of the session. Their similarity alone must reach the min
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
 from mrpvm.english.sentences.dialogue import UTTERANCE
@@ -37,8 +38,7 @@ _ENCODED_MAX = 4
 """How many units are encoded during a question, the best by words first; others are encoded in the background."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pool:
+class _Pool(Struct, frozen=True):
     """The candidate units of one intent, those with shared words first, and their vectors."""
 
     hits: Sequence[ScoredUnit]
@@ -53,8 +53,7 @@ class _Pool:
         return self.hits[:CONVERSATION_POOL] if self.is_conversation else self.hits
 
 
-@dataclass(frozen=True, slots=True)
-class _Likened:
+class _Likened(Struct, frozen=True):
     """A hit with its similarity to the question, and the parts of its score from words and from similarity."""
 
     hit: ScoredUnit

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.contracts import (
     CallContext,
@@ -43,8 +44,7 @@ _ABOUT = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Talk:
+class _Talk(Struct, frozen=True):
     """One plugin call: its dialogue, and the instructions for a correction."""
 
     dialogue: Dialogue

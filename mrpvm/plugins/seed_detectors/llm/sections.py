@@ -1,7 +1,8 @@
 """Splits the model's reply into two sections of control text, which are admitted or refused as a whole."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.lang import ControlLanguageError, admit
 
@@ -18,8 +19,7 @@ class Refused(Exception):
         self.diagnostics = diagnostics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sections:
+class Sections(Struct, frozen=True, kw_only=True):
     """Two valid documents; an empty one is None."""
 
     intents: str | None

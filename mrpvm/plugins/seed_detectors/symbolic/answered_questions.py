@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words.lexicon import pattern
 from mrpvm.english.words.text import QUESTION_MARKS
@@ -16,16 +17,14 @@ _LEAST_UNMARKED = 3
 """A text with this number of questions in lines of their own is a list of questions, although nothing marks them."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredQuestions:
+class AnsweredQuestions(Struct, frozen=True):
     """The lines of a text, each question in a line of its own and without marks, and the questions by their places."""
 
     lines: tuple[str, ...]
     questions: dict[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A question; `is_marked` is true for one with a label or in bold: "Q: Where can I park?", "**Is it free?**"."""
 
     text: str

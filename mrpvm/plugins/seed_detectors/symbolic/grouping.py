@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import replace
+
+from msgspec import Struct
 
 from mrpvm.english.messages.pragmatics import role_of
 from mrpvm.english.sentences.dialogue import UTTERANCE
@@ -25,8 +27,7 @@ _LEADING = lexicon.listed("leading_words")
 _TOPIC_ENDS = lexicon.listed("topic_ends")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitDraft:
+class UnitDraft(Struct, frozen=True, kw_only=True):
     """A unit before it is written as control text."""
 
     ku_type: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
+
+from msgspec import Struct
 
 from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES
 from mrpvm.english.words.text import QUESTION_MARKS, words
@@ -18,8 +19,7 @@ _TITLE_WORDS = 6
 _QUESTION_CHARS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PlainHeading:
+class PlainHeading(Struct, frozen=True):
     """A heading without marks; `is_of_paragraph` is true if it heads only the lines directly below it."""
 
     text: str

@@ -1,6 +1,6 @@
 """The detector: one pass over a message, or over a chunk of a source."""
 
-from dataclasses import replace
+from copy import replace
 
 from mrpvm import contracts
 from mrpvm.english.context.coreference import context_before, topic_before

@@ -1,8 +1,11 @@
 """Splits a message into requests, instructions and statements."""
 
 import re
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+
+from msgspec import Struct
 
 from mrpvm.english.messages.instructions import (
     form_phrases,
@@ -30,8 +33,7 @@ _WORDS_OF_A_CLAUSE = 4
 _SECOND_REQUEST = pattern("segmentation.second_request")
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRequest:
+class MessageRequest(Struct, frozen=True):
     """One task of the message; `forms` are asked for it, `context` is the sentence a pronoun in it refers to."""
 
     text: str
@@ -40,8 +42,7 @@ class MessageRequest:
     context: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageStatement:
+class MessageStatement(Struct, frozen=True):
     """A statement of the message.
 
     `block` is the number of its paragraph, `heading` the heading above it, `title` the outer headings, `is_procedure`
@@ -73,8 +74,7 @@ class Segmentation:
     left_out_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line, or an item of an enumeration within a line, without its bullet or number."""
 
     text: str

@@ -7,7 +7,7 @@ width of a page. So everything but its questions is kept.
 import re
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 from itertools import pairwise
 
 from mrpvm.english.messages.instructions import without_reminder

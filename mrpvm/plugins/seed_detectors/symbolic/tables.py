@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mrpvm.english.words.lexicon import listed
 
@@ -14,8 +15,7 @@ _PLAIN_HEADS = listed("plain_heads") | {""}
 _MARKS = re.compile(r"^[*_`]+|[*_`]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A row of a table: its first cell, which may be empty, and its other cells with the heads of their columns."""
 
     name: str

@@ -5,7 +5,8 @@ that a fork copied. Texts also find rows without such a record.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from copy import replace
+from dataclasses import dataclass, field, fields
 from itertools import batched
 from typing import Any, Self
 

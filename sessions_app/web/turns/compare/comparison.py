@@ -1,7 +1,8 @@
 """Two turns of a session: how they ran, and what changed in the session between their ends."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings

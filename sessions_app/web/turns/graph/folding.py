@@ -1,7 +1,8 @@
 """Replaces planner calls in the picture by badges on the edges between their neighbours."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 from mrpvm.trace.graph import Edge, GraphExecution
 from sessions_app.web.turns.graph.status import Tone, tone_of

@@ -1,7 +1,7 @@
 """The model calls that prepared a turn, as executions before its own."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.llm.recorder import ModelExchange
 from mrpvm.trace.graph import Edge, GraphExecution

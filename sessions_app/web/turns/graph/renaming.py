@@ -1,7 +1,7 @@
 """Rename the ids of a graph, so that corresponding items of two graphs are selected and opened together."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from copy import replace
 
 from mrpvm.trace.graph import Edge
 from sessions_app.web.turns.graph.structure import GraphStructure

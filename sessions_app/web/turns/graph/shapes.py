@@ -1,6 +1,7 @@
 """Geometry that the layout passes to the routes."""
 
-from dataclasses import dataclass, replace
+from copy import replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

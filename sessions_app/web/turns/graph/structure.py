@@ -3,7 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from mrpvm.trace.graph import ControlNode, Edge, Graph, GraphExecution, GraphFrame
