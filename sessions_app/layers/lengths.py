@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import batched
 
 from django.db.models import F
+from msgspec import Struct
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
 from sessions_app.models.named_sql import update_each
@@ -52,8 +52,7 @@ def _lock_children(layers: Sequence[int], seen: int) -> list[tuple[int, list[int
     return children
 
 
-@dataclass(frozen=True, slots=True)
-class _Shifts:
+class _Shifts(Struct, frozen=True):
     """The changes of the lengths of units, as seen from layers above, which may hide some of the units.
 
     `visibility` is what each of these layers hides or reveals. `sums` are known by the layers that decide them.

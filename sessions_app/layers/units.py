@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from msgspec import Struct
 
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
@@ -48,8 +49,7 @@ _NOTHING: Mapping[int, str] = MappingProxyType({})
 Change = HiddenUnit.Change
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """One unit among those of a chain that have the same hash; `place` is 0 for the highest layer."""
 
     pk: int
@@ -58,8 +58,7 @@ class Copy:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """What a chain's counts are made of."""
 
     units: int = 0
@@ -84,8 +83,7 @@ class Settled:
     changes: list[tuple[int, HiddenUnit.Change]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedUnits:
+class IndexedUnits(Struct, frozen=True):
     """Units as the columns of rows of no layer yet, each with what it is found by; computed, not stored."""
 
     units: Sequence[KnowledgeUnit]

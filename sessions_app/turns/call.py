@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from copy import replace
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
+from msgspec import Struct, field
 
 from mrpvm.assistants.skills.choice import SkillChoice
 from mrpvm.commands import Orchestration
@@ -18,8 +18,7 @@ from sessions_app.actions.sessions.session import Choices, check_choices
 from sessions_app.models import KnowledgeBase, Project
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnCall:
+class TurnCall(Struct, frozen=True, kw_only=True):
     """The input of a turn: the message and this turn's own choices, which are hard pins.
 
     Args:

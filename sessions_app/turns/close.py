@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from django.db import transaction
+from msgspec import Struct
 
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.commands.result import CommandEnvelope
@@ -103,8 +103,7 @@ def end_on_defect(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, p
     raise TurnError(turn, error.as_record(), command, phase=phase) from defect
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(Struct, frozen=True):
     """What a turn's entry will hold: its error and, where a command asked for it, the command's envelope."""
 
     error: ErrorRecord

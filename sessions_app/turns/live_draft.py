@@ -5,9 +5,9 @@ It is in the cache that the processes share, not in a row, and is dropped when t
 
 import logging
 import time
-from dataclasses import dataclass
 
 from django.core.cache import cache
+from msgspec import Struct
 
 from mrpvm.llm.redaction import without_secrets
 from mrpvm.trace.events import AnswerDelta
@@ -22,8 +22,7 @@ SHOWN_CHARS = 20_000
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """What was written so far; of a longer text its end, after `left_out_chars`. `is_draft`: not approved yet."""
 
     plugin_id: str

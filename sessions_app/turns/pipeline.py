@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from copy import replace
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.dispatch import Signal
+from msgspec import Struct
 
 from mrpvm.commands.orchestration import skill_failure
 from mrpvm.conversation.answers import cut_answer
@@ -54,8 +54,7 @@ Reader = Callable[[ExplainabilityTurn, AnswerDelta], None]
 """Takes the pieces of an answer that are no drafts, on the turn's thread."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnResult:
+class TurnResult(Struct, frozen=True, kw_only=True):
     """A committed turn, what the machine gave, and the events that it emitted.
 
     `finish_reason` is `length` for an answer that was cut at the client's limit.

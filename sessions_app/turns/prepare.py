@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from copy import replace
-from dataclasses import dataclass
 from functools import partial
 
 from django.conf import settings
+from msgspec import Struct
 
 from mrpvm import registry
 from mrpvm.assistants.skills.choice import choose_skill, offered_skills
@@ -37,8 +37,7 @@ from sessions_app.turns.view import note_view
 SKILL_CHOICE_TIMEOUT_MS = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(Struct, frozen=True, kw_only=True):
     """A turn that holds its session's slot, with everything that running and committing it needs.
 
     `call` is what was asked, with the skill that a model chose for it. `memory` is what earlier turns left.

@@ -6,10 +6,10 @@ pointed at: they only grow, and what is taken out of a session's layers is kept 
 
 from collections.abc import Mapping, Sequence
 from copy import replace
-from dataclasses import dataclass
 from typing import Any, Self
 
 from django.conf import settings
+from msgspec import Struct
 
 from mrpvm import registry
 from mrpvm.assistants.skills.choice import SkillChoice
@@ -34,8 +34,7 @@ _MEMORY_INTERVAL = 50
 """Turns from one kept memory to the next; fewer where fewer than ten times as many turns are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnView:
+class TurnView(Struct, frozen=True, kw_only=True):
     """What one turn saw. A stored view ends with the last field that says something, so every other has a default.
 
     `layers` are the session's own, the highest first, then the mounted one; `draft_count` of the own ones, the lowest,

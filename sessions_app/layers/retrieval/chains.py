@@ -10,13 +10,13 @@ hides more units than it shows. Only the layers above the cached one are read.
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from threading import Lock
 from typing import NamedTuple
 
 from django.db import connection
+from msgspec import Struct, field
 
 from mrpvm.knowledge import indexing
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit, PackedLayer
@@ -33,8 +33,7 @@ _KEYS_REMEMBERED = 300_000
 """Keys of hidden units that a process remembers: some 25 MB. One chain that hides more is remembered alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
+class Packing(Struct, frozen=True):
     """A complete `PackedLayer` of its layer's present postings: its layer, its key and how many units it has."""
 
     layer: int
@@ -42,8 +41,7 @@ class Packing:
     unit_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """The keys of the units that a chain hides, by the layer of the units."""
 
     by_layer: Mapping[int, frozenset[int]] = field(default_factory=dict)
@@ -83,8 +81,7 @@ class Marks(NamedTuple):
 NOTHING_YET = Marks()
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedChain:
+class ResolvedChain(Struct, frozen=True):
     """The hidden units of a chain, the layers that show units, and which of these are packed or hold conversations.
 
     `moved` gives the keys under which the postings of some of them lie, in place of their own; `is_outdated` tells
@@ -167,8 +164,7 @@ class _Change(NamedTuple):
     hides: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadLayer:
+class _ReadLayer(Struct, frozen=True):
     """A layer as it was read; `sealed_at` is as the database writes it, empty for an unsealed one.
 
     `is_said` and `is_guiding` tell whether any of its own units was said, or is guidance; `version` has indexed them,
@@ -183,8 +179,7 @@ class _ReadLayer:
     is_guiding: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _SealedChain:
+class _SealedChain(Struct, frozen=True):
     """What is hidden from a sealed layer down, and when that was sealed."""
 
     sealed_at: str

@@ -10,9 +10,10 @@ Utterances are found by their neighbours' words too, so their postings are packe
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
+
+from msgspec import Struct, field
 
 from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.indexing import term_id
@@ -58,8 +59,7 @@ def packed_units(keys: Array) -> bytes:
     return bytes(keys.astype(_KEY).tobytes())
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(Struct, frozen=True):
     """One term in one layer: the numbers of its visible units, rising, and the pair of each."""
 
     numbers: Array
@@ -96,8 +96,7 @@ class Postings:
         return rows_read
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """The postings of one search in one packed layer; those of a name are of what its speaker said."""
 
     packed: int
@@ -146,8 +145,7 @@ class Segment:
         return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """The best units of one packed layer by number: the score of each, and what each term and name gave to it."""
 
     packed: int
@@ -156,8 +154,7 @@ class Best:
     parts: Sequence[Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class PackedSearch:
+class PackedSearch(Struct, frozen=True):
     """What the packed layers of a view hold of one search's terms."""
 
     segments: Sequence[Segment] = ()
@@ -197,8 +194,7 @@ class PackedSearch:
             self.units.update(_units_of({packed for packed, _ in missing}, {run for _, run in missing}))
 
 
-@dataclass(frozen=True, slots=True)
-class PackedView:
+class PackedView(Struct, frozen=True):
     """The packed layers of a view, resolved once, with what of them is hidden."""
 
     layers: Mapping[int, tuple[int, int]] = field(default_factory=dict)

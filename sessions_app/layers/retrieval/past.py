@@ -6,8 +6,9 @@ one in the highest layer is shown. So nothing need be stored for earlier moments
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import batched
+
+from msgspec import Struct
 
 from sessions_app.layers.retrieval.chains import Hidden, Marks, Packing, ResolvedChain, resolve_chain
 from sessions_app.layers.retrieval.port import EffectiveView
@@ -22,8 +23,7 @@ class LayersGone(Exception):
     """A layer that was seen is not stored any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenLayers:
+class SeenLayers(Struct, frozen=True, kw_only=True):
     """A session's layers at a moment, the highest first, with the base's that it had mounted below them.
 
     `drafts` are those of `own` that held what was not saved. Counts are those of the whole chain.
@@ -71,8 +71,7 @@ def past_view(session: Session, seen: SeenLayers) -> EffectiveView:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Own:
+class _Own(Struct, frozen=True, kw_only=True):
     """A unit of one of the session's own layers."""
 
     pk: int
@@ -80,8 +79,7 @@ class _Own:
     hash: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OwnLayers:
+class _OwnLayers(Struct, frozen=True, kw_only=True):
     """The session's own layers at a moment, each followed by what was taken out of it since.
 
     `origins` gives each layer's place in what was seen: the layer itself, or the one it was taken out of. `later` are

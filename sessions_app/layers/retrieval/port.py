@@ -3,10 +3,11 @@
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import replace
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import batched
 from typing import Any, NamedTuple, Protocol, Self
+
+from msgspec import Struct, field
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
@@ -41,8 +42,7 @@ class _StoredUnit(NamedTuple):
     store: Store
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveView:
+class EffectiveView(Struct, frozen=True):
     """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
 
     Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
@@ -384,8 +384,7 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
     return above + [unit for _, unit in first]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginKnowledge:
+class PluginKnowledge(Struct, frozen=True):
     """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept.
 
     If the database fails, every method raises StorageUnavailable, which does not count as a failure of the plugin.

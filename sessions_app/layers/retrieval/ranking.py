@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping
 from copy import replace
-from dataclasses import dataclass, field
 from math import log
 from typing import Protocol, Self
+
+from msgspec import Struct, field
 
 from mrpvm.knowledge.indexing import WHOLE_FREQUENCY
 from sessions_app.layers.retrieval.windows import WHOLE_SHARE, TermPostings
@@ -18,8 +19,7 @@ BEYOND = 18
 """Padding added to N, a window at each end, so that idf stays positive in short conversations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """What a unit's frequency is held against: BM25's length norm is `constant + slope * length`.
 
     Frequencies and lengths are held against it in parts of which `share` make up a whole.
@@ -60,8 +60,7 @@ class PackedScores(Protocol):
         """Return what each term gave to those of the units that `best` gave."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchScores:
+class SearchScores(Struct, frozen=True):
     """The scores of one search's units, and the terms' parts in them on demand.
 
     `packed` are the postings of packed layers, of which only the best units are ever looked at one by one.

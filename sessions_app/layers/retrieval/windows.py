@@ -7,9 +7,9 @@ hidden or removed units are ignored.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from django.conf import settings
+from msgspec import Struct, field
 
 from mrpvm.knowledge.utterances import STRETCH, wrapped
 from sessions_app.layers.retrieval.chains import Hidden
@@ -26,8 +26,7 @@ type TermPostings = list[tuple[int, int, float]]
 """Unit, frequency and length of the visible units that have a term."""
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Struct, frozen=True):
     """The neighbours of utterances, including these, each with its share.
 
     `lengths` are those of the windows, in tenths; a full one counts as one utterance, so that utterances and other

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from typing import Any, cast
@@ -11,6 +10,7 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.db.models.expressions import Col
+from msgspec import Struct
 
 from sessions_app.models.damage import damaged
 from sessions_app.models.redacted import RedactedCharField, RedactedTextField
@@ -30,8 +30,7 @@ def product() -> str:
     return connection.vendor
 
 
-@dataclass(frozen=True, slots=True)
-class Columns[Row: Model]:
+class Columns[Row: Model](Struct, frozen=True):
     """Columns of a model in a statement, `sql`, whose values are in its rows from the place `start` on."""
 
     model: type[Row]

@@ -1,13 +1,13 @@
 """Writes of rows: inserts of many, updates by their keys, and several of them as one statement."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import batched, chain
 from operator import attrgetter
 from typing import Any, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import Model, QuerySet
+from msgspec import Struct
 
 from sessions_app.models.knowledge.bases import KnowledgeLayer, Posting
 from sessions_app.models.named_sql.columns import (
@@ -28,8 +28,7 @@ _MOST_PARAMETERS = 65_535
 """The most parameters of a statement, if the database does not report its limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """A statement that writes rows, without its RETURNING, its parameters, and the columns that it returns of each."""
 
     statement: str

@@ -4,7 +4,8 @@ Payloads resemble each other, so they are compressed together, in frames small e
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sessions_app.models.turns.compression import compress, decompress
 
@@ -15,8 +16,7 @@ type PayloadIndex = list[tuple[int, list[tuple[str, int, int]]]]
 """For each frame its length, and `(ref, size, kept bytes)` of each of its payloads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Struct, frozen=True):
     """A payload's JSON; `size` is its length in bytes before a limit cut it."""
 
     ref: str
@@ -24,8 +24,7 @@ class Payload:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadPlace:
+class PayloadPlace(Struct, frozen=True):
     """Where a payload is in the column: its frame's bytes, and its own in what the frame holds."""
 
     ref: str
