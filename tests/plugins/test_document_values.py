@@ -123,8 +123,8 @@ def test_weekdays_repeat_and_extents_are_not_exchanged(question: str, said: str 
 
 KENNEL = (
     "The kennel\n\nRex was in the yard for three days. The gecko is five hours old. The sledge goes 60 kilometres."
-    " The van drives at 60 kilometres an hour. The logbook has 200 pages. The collar weighs 2 oz. The muzzle weighs"
-    " 12 lbs. The gate cost $5. Give the dog a tag and a name of at most nine letters."
+    " The van drives at 60 kilometres an hour. The logbook has 200 pages. The collar weighs 2 oz. The bell weighs 5g."
+    " The muzzle weighs 12 lbs. The gate cost $5. Give the dog a tag and a name of at most nine letters."
 )
 
 
@@ -140,6 +140,7 @@ KENNEL = (
         ("How long must the tag be?", None),
         ("How heavy is the collar?", "The collar weighs 2 oz."),
         ("How much does the muzzle weigh?", "The muzzle weighs 12 lbs."),
+        ("How heavy is the bell?", "The bell weighs 5g."),
     ],
 )
 def test_one_unit_tells_the_same_however_it_is_asked_for(question: str, said: str | None) -> None:

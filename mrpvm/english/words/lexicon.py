@@ -137,8 +137,10 @@ PERSON_WORDS = listed("person_words") | FEMALE | MALE
 BELONGING = listed("belonging")
 """Capitalised words after "I am" that are not names."""
 NOW_WORDS = listed("now_words")
-PARTIAL_ADVERBS = listed("partial_adverbs")
-"""Adverbs that restrict a statement to a part."""
+
+
+UNCERTAIN = listed("uncertain")
+"""Words of a statement that is too uncertain, or true of too few, for a yes or no."""
 
 
 def _contraries(name: str) -> dict[str, frozenset[str]]:
