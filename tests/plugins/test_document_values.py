@@ -125,6 +125,7 @@ KENNEL = (
     "The kennel\n\nRex was in the yard for three days. The gecko is five hours old. The sledge goes 60 kilometres."
     " The van drives at 60 kilometres an hour. The logbook has 200 pages. The collar weighs 2 oz. The bell weighs 5g."
     " The muzzle weighs 12 lbs. The gate cost $5. Give the dog a tag and a name of at most nine letters."
+    " A visitor may bring two bags of up to 9 kg each."
 )
 
 
@@ -141,6 +142,7 @@ KENNEL = (
         ("How heavy is the collar?", "The collar weighs 2 oz."),
         ("How much does the muzzle weigh?", "The muzzle weighs 12 lbs."),
         ("How heavy is the bell?", "The bell weighs 5g."),
+        ("How heavy may a bag be?", "A visitor may bring two bags of up to 9 kg each."),
     ],
 )
 def test_one_unit_tells_the_same_however_it_is_asked_for(question: str, said: str | None) -> None:

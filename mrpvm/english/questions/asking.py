@@ -15,6 +15,7 @@ from mrpvm.english.words.lexicon import (
     COLOURS,
     DO_FORMS,
     HAVE_FORMS,
+    MODALS,
     PREPOSITIONS,
     by_form,
     listed,
@@ -185,11 +186,18 @@ class _Asker(Parser):
         if word in _MEASURES:
             self.wants, self.measure = _MEASURES[word], word
             self.place += 1
-            if word == "much" and not is_auxiliary(self._at()):
+            if word == "much" and not is_auxiliary(self._at()) and not self._is_bare_verb():
                 self._take_noun()
+            elif word == "far" and self._at() in ("away", "off"):
+                self.place += 1
             return True
         self.wants = "manner"
         return is_auxiliary(word)
+
+    def _is_bare_verb(self) -> bool:
+        """Return whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
+        inverted = any(token in DO_FORMS | MODALS for token in self.tokens[self.place + 1 : self.place + 4])
+        return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
 
     def _open_what(self, first: str) -> None:
         if is_auxiliary(self._at()) or self.is_verb(self.place):
@@ -230,6 +238,8 @@ class _Asker(Parser):
     def _body(self) -> str | None:
         word = self._at()
         subject_wh = self.noun is not None or self.wants in _SUBJECTS
+        if word == "of" and self.noun is None and self.wants == "chosen":
+            return None
         if is_auxiliary(word):
             return self._behind_auxiliary(word, may_be_subject=subject_wh and not self.governing)
         if subject_wh and verb_forms(word):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.asking import Query
 from mrpvm.english.questions.matching import PARTNERS, ROLES, Pair, numbers_in
+from mrpvm.english.sentences.parsing import LIMITS
 from mrpvm.english.sentences.structure import Clause, Phrase
 from mrpvm.english.sentences.values import (
     FINDERS,
@@ -29,8 +30,7 @@ from mrpvm.english.sentences.values import (
 )
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import BE, sense, sense_class
-from mrpvm.english.words.tagging import PRONOUNS, bare_adverbs
-from mrpvm.english.words.text import words
+from mrpvm.english.words.tagging import PRONOUNS, bare_adverbs, is_number
 
 _HAVE, _DO, _CALL, _CONTAIN = (sense(word) for word in ("have", "do", "call", "contain"))
 _HAPPEN, _MEAN, _WEIGH, _WORK = (sense(word) for word in ("happen", "mean", "weigh", "work"))
@@ -38,8 +38,11 @@ _PERMITTING = sense_class("allow forbid")
 _PERMISSION = frozenset(("may", "can"))
 _POSSIBLE = frozenset(("can", "could", "may", "might"))
 _UNDONE = lexicon.word_class("of about at from for against to without")
-_ALL = frozenset(("all", "every", "each"))
 _EXEMPTING = lexicon.word_class("without except despite unlike of by")
+_HEDGES = lexicon.word_class("maybe perhaps possibly probably allegedly supposedly presumably")
+_TALES = sense_class("legend rumour rumor myth folklore")
+_PARTS = lexicon.word_class("some most many few several half")
+_PART_SENSES = sense_class("most many few several")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
 _TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _POINTING = lexicon.word_class("someone somebody anyone anybody something this that these those one") | PRONOUNS
@@ -141,9 +144,11 @@ def _verdict(pair: Pair) -> Verdict | None:
 def _holds(pair: Pair) -> bool | None:
     """Return whether the clause says what is asked (True) or its contrary (False), under whatever condition."""
     question, clause, tokens = pair.question, pair.clause, pair.parsed.tokens
+    if not pair.query.bare <= bare_adverbs(tokens):
+        return None
     if clause.link in _UNDONE or (clause.link == "ing" and tokens[clause.verb_place - 1] in _UNDONE):
         return None  # somebody who thinks of selling it has not sold it
-    if not pair.query.bare <= bare_adverbs(tokens) or _is_uncertain(pair) or _is_of_one(pair):
+    if _is_uncertain(pair) or _is_partial(question, clause) or _is_of_one(pair):
         return None
     agrees = clause.is_negated == question.is_negated
     if question.verb == BE and not question.is_passive:
@@ -168,16 +173,25 @@ def _is_settled(pair: Pair) -> bool:
 
 
 def _is_uncertain(pair: Pair) -> bool:
-    """Return whether a clause is too vague for a yes or no: "maybe", "most guests", "at least 50", "all but one"."""
-    question, clause = pair.question, pair.clause
-    asked, said = ("" if item.subject is None else item.subject.determiner for item in (question, clause))
-    if said == "some" or (said in _ALL and clause.is_negated):
+    """Return whether a clause is too uncertain for a yes or no: "maybe", a legend, "at least 50", "all but one"."""
+    if set(pair.clause.adverbs) & _HEDGES or pair.premise.statement.voiced.voice & _TALES:
         return True
-    if asked in _ALL and any(word == "except" for word, _ in clause.modifiers):
+    numbered = any(is_number(word) for phrase in pair.question.phrases for word in phrase.senses)
+    if numbered and any(two in LIMITS for two in pairwise(pair.parsed.tokens)):
         return True
-    if ("at", "least") in pairwise(pair.parsed.tokens) and any(map(numbers_in, question.phrases)):
-        return True
-    return not lexicon.UNCERTAIN.isdisjoint(words(pair.premise.statement.text))
+    subject = pair.question.subject
+    whole = subject is not None and subject.determiner in ("all", "every", "each")
+    return whole and any(word == "except" for word, _ in pair.clause.modifiers)
+
+
+def _is_partial(question: Clause, clause: Clause) -> bool:
+    """Return whether a clause holds only in part: "almost", "most guests", "not all"."""
+    partial = set(clause.adverbs) & lexicon.PARTIAL_ADVERBS - {"only", *question.adverbs}
+    subject = clause.subject
+    if partial or subject is None:
+        return bool(partial)
+    is_not_all = clause.is_negated and subject.determiner in ("all", "every")
+    return is_not_all or subject.determiner in _PARTS or bool(subject.senses & _PART_SENSES)
 
 
 def _is_restricted(question: Clause, clause: Clause) -> bool:

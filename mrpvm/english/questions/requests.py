@@ -116,9 +116,7 @@ def _of_kind(kind: Kind, wording: str, topic: str) -> Request:
         topic = _READER.sub("", topic)
     is_question = kind in ("list", "reason") and wording.lower().startswith(("what", "which", "why", "how"))
     return Request(
-        kind=kind,
-        wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()),
-        is_ordered=not is_question,
+        kind=kind, wanted=senses_of(topic) - (_WHOLE if kind == "summary" else set()), is_ordered=not is_question
     )
 
 

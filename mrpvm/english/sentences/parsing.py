@@ -16,6 +16,7 @@ from mrpvm.english.words.lexicon import (
     POSSESSIVES,
     PREPOSITIONS,
     TIME_WORDS,
+    groups,
 )
 from mrpvm.english.words.reading import BE, denies, in_full, sense, surfaces_of, words_of
 from mrpvm.english.words.tagging import (
@@ -38,13 +39,15 @@ from mrpvm.english.words.tagging import (
 )
 from mrpvm.text_cache import TextCache
 
+LIMITS = frozenset(map(tuple, groups("limits")))
 JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 ENDS = frozenset((";", ":", "\u2014", "..."))
 LETTING = frozenset(sense(word) for word in ("let", "make", "help", "see", "hear", "watch"))
+TELLING = frozenset(sense(word) for word in ("tell", "inform", "remind", "warn", "assure", "promise", "show"))
 SEVERAL = frozenset(("both", "all", "some", "many", "most", "few", "others"))
 
 
-MAY = "month-of-may"
+MAY, MINE = "month-of-may", "coal-mine"
 _INTERJECTIONS = frozenset(("yes", "no", "well", "oh", "okay", "sure"))
 _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
@@ -62,7 +65,7 @@ def read(text: str) -> Sentence:
 
 @TextCache  # of a question several rules ask for them, in several turns
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of a sentence in lower case and as written; "May" and "10 am" are nouns."""
+    """Return the tokens of a sentence in lower case and as written; "May", "10 am" and "a mine" are nouns."""
     surfaces = surfaces_of(spelled_out(text))
     tokens = [surface.lower() for surface in surfaces]
     for place, term in enumerate(tokens):
@@ -71,6 +74,8 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             tokens[place] = MAY
         elif term == "am" and place and tokens[place - 1][0].isdigit():
             tokens[place] = "a.m"
+        elif term == "mine" and place and (tokens[place - 1] in DETERMINERS or is_nominal(tokens[place - 1])):
+            tokens[place] = MINE
     return tuple(tokens), surfaces
 
 
@@ -134,6 +139,8 @@ class Parser(PhraseReader):
             self._verb()
         elif term == "to" and ("base" in verb_forms(self._at(1)) or self._at(1) in ("be", "have", "do")):
             self._infinitive()
+        elif self._is_limit(term):
+            self.place += 2
         elif term in PARTICLES and self.top.verb and self._is_particle(term):
             self.top.adverbs += (term,)
         elif term in PREPOSITIONS or term in MORE_PREPOSITIONS or term in ("to", "than", "as") or term in SUBORDINATORS:
@@ -201,12 +208,12 @@ class Parser(PhraseReader):
         if term == "that":
             behind_verb = self.top.verb_place == self.place - 1 and self.top.verb != BE
             is_noun = bool(after) and is_nominal(after) and not verb_forms(after)
-            return behind_verb or (is_behind and not is_noun)
+            return self._is_told() or behind_verb or (is_behind and not is_noun)
         beside = self.last is not None and (is_behind or before == "," or before in PREPOSITIONS)
         return beside and bool(after)
 
     def _open_relative(self, term: str) -> None:
-        if term == "that" and self.top.verb_place == self.place - 1:
+        if term == "that" and (self.top.verb_place == self.place - 1 or self._is_told()):
             self._nest("that")
             return
         antecedent = self.last
@@ -260,6 +267,9 @@ class Parser(PhraseReader):
 
     def _share_subject(self, place: int, ahead: str) -> None:
         first = self.top
+        while self.top.link in ("to", "rel") and self.top.outer is not None and self._tense_differs(ahead):
+            self._pop()
+            first = self.top
         first.end = self.place
         joined = Clause(link=first.link, outer=first.outer, start=self.place, subject=first.subject)
         if not is_auxiliary(ahead):
@@ -284,6 +294,10 @@ class Parser(PhraseReader):
         self.last, self.joins = None, False
 
     def _auxiliary(self, term: str) -> None:
+        if (self.top.link == "rel" and self.top.verb and self.top.outer is not None) or (
+            self.top.link in ("ing", "to") and self.top.verb and self.top.outer and not self.top.outer.verb
+        ):
+            self._pop()
         if self.top.verb and term not in NEGATORS:
             return
         word, negated = CONTRACTED.get(term, (term, False))
@@ -571,8 +585,14 @@ class Parser(PhraseReader):
             return plural and not self._finite_later(place + 1)
         if "base" in forms and not kept and self._begins_order(place):
             plain = behind == "" or not verb_forms(behind) or "base" in verb_forms(behind)
-            return plain and not self._finite_later(place + 1)
+            return plain and not self._finite_later(place + 1) and not self._is_named_by(place)
         return False
+
+    def _is_named_by(self, place: int) -> bool:
+        """Return whether an identifier and a finite verb follow a place: "pump P1 needs oil"."""
+        identifier, verb = [*self.tokens[place + 1 : place + 3], "", ""][:2]
+        is_identifier = any(map(str.isdigit, identifier)) and any(map(str.isalpha, identifier))
+        return is_identifier and bool(verb_forms(verb) & {"s", "past"} or is_auxiliary(verb))
 
     def _finite_later(self, place: int) -> bool:
         for at in range(place, min(place + 6, len(self.tokens))):
@@ -606,16 +626,19 @@ class Parser(PhraseReader):
             forms = verb_forms(term)
             before = self.tokens[at - 1]
             is_free = before not in DETERMINERS | POSSESSIVES | PREPOSITIONS
-            if seen and forms & {"past", "s"} and is_free:
+            if seen and forms & {"past", "s"} and is_free and not self._auxiliary_behind(at):
                 return True
             if seen and "base" in forms and before in SUBJECT_PRONOUNS | PLURALS:
                 return True
             if seen and "base" in forms and before.endswith("s") and before not in DETERMINERS | POSSESSIVES:
-                return True
+                return not self._auxiliary_behind(at)
             if term in PREPOSITIONS and not seen:
                 return False
             seen = seen or self.opens(at)
         return False
+
+    def _auxiliary_behind(self, place: int) -> bool:
+        return is_auxiliary(self.at(place + 1)) or "past" in verb_forms(self.at(place + 1))
 
     def _is_joined_verb(self, place: int, ahead: str) -> bool:
         if is_auxiliary(ahead):
@@ -624,11 +647,26 @@ class Parser(PhraseReader):
         if not forms or place >= len(self.tokens) or (self.surfaces[place][0].isupper()):
             return False
         own = verb_forms(self.top.verb_text)
-        return ("past" in forms or not forms.isdisjoint(own)) and not is_auxiliary(self.at(place + 1))
+        behind = self.at(place + 1)
+        alike = bool(forms & own) or (self.top.is_passive and "past" in forms) or ("past" in forms)
+        if "past" not in forms and "ing" not in forms:
+            takes = not behind or behind in DETERMINERS | POSSESSIVES | PREPOSITIONS | PRONOUNS or is_number(behind)
+            goes_on = "s" in forms and is_nominal(behind or ",") and not self._finite_later(place + 1)
+            alike = alike and (takes or goes_on or is_adverb(behind) or self.top.is_order or behind in ("to", ","))
+        return alike and not is_auxiliary(behind)
+
+    def _is_limit(self, term: str) -> bool:
+        """Return whether "up to", "at least" or "more than" precedes a number; it is then no preposition."""
+        pair = (term, self._at(1))
+        return pair in LIMITS and is_number(self._at(2) or ",")
 
     def _is_particle(self, term: str) -> bool:
         beside = self.top.verb_place == self.place - 1 and term in ("off", "up", "out", "away")
         return beside or not self.opens(self.place + 1)
+
+    def _is_told(self) -> bool:
+        """Return whether "that" begins an object clause after a person: "told the constable that ..."."""
+        return self.top.verb in TELLING and len(self.top.objects) == 1 and not self.top.modifiers
 
     def _enumerates(self) -> bool:
         """Return whether a comma separates members of an enumeration: a phrase and "and" or a comma follow."""
@@ -677,6 +715,9 @@ class Parser(PhraseReader):
         if auxiliary in HAVE_FORMS:
             return "past" in forms
         return "base" in forms and (auxiliary in DO_FORMS or auxiliary in MODALS)
+
+    def _tense_differs(self, ahead: str) -> bool:
+        return not verb_forms(ahead) & verb_forms(self.top.verb_text) or is_auxiliary(ahead)
 
 
 def owned(thing: Phrase, owner: Phrase) -> Phrase:

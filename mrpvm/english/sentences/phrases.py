@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from mrpvm.english.sentences.structure import Phrase
 from mrpvm.english.words import tagging
-from mrpvm.english.words.lexicon import BASE_FORMS, DETERMINERS, POSSESSIVES, listed
+from mrpvm.english.words.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, listed, word_class
 from mrpvm.english.words.reading import sense
 
 type Judge = Callable[[int, list[int]], bool]
@@ -43,10 +43,10 @@ class PhraseReader:
         """Return the phrase at `place`; it ends before a word that is a verb according to `is_verb`."""
         tokens, start = self.tokens, place
         determiner, owner_pronoun = "", ""
-        if tokens[place] in POSSESSIVES:
+        if tokens[place] in POSSESSIVES and not self._stands_alone(place):
             owner_pronoun = tokens[place]
             place += 1
-        elif tokens[place] in DETERMINERS:
+        elif tokens[place] in DETERMINERS and not self._stands_alone(place):
             determiner = tokens[place]
             place += 1
             if self.at(place) in POSSESSIVES or self.at(place) in DETERMINERS:  # "all the maps", "both his sons"
@@ -60,9 +60,14 @@ class PhraseReader:
             term = tokens[place]
             if kept and tokens[place : place + 3] == ("free", "of", "charge"):
                 break
+            modifies = tagging.is_adverb(term) and self._modifies(place, kept)
+            tells_which = modifies and term in _TELLING_WHICH
+            if modifies and not tells_which:
+                place += 1
+                continue
             is_head = tagging.is_adverb(term) and not kept and bool(determiner or owner_pronoun)  # "on the back"
             if (
-                not (tagging.is_nominal(term) or is_head)
+                not (tagging.is_nominal(term) or is_head or tells_which)
                 or (kept and self._begins_anew(place, kept[-1]))
                 or is_verb(place, kept)
             ):
@@ -123,6 +128,28 @@ class PhraseReader:
         """Return the word at a place, empty outside the text."""
         return self.tokens[place] if 0 <= place < len(self.tokens) else ""
 
+    def _stands_alone(self, place: int) -> bool:
+        following = self.at(place + 1)
+        term = self.tokens[place]
+        if term == "her" and term in tagging.OBJECT_PRONOUNS and following and not tagging.is_nominal(following):
+            return not tagging.is_adverb(following)
+        joins = not following or not (
+            tagging.is_nominal(following)
+            or following in DETERMINERS
+            or following in POSSESSIVES
+            or tagging.is_adverb(following)
+        )
+        return joins or following in CONJUNCTIONS or following in tagging.NEGATORS
 
+    def _modifies(self, place: int, kept: list[int]) -> bool:
+        """Return whether an adverb stands inside a phrase: "a very old boat"."""
+        following = self.at(place + 1)
+        before = self.at(place - 1)
+        opened = not kept and (before in DETERMINERS or before in POSSESSIVES)
+        return opened and bool(following) and tagging.is_nominal(following)
+
+
+_TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")
+"""Adverbs that distinguish things of one kind before a noun: "the first train", "the back door"."""
 _PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))
 _DATES = listed("dates")

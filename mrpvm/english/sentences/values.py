@@ -12,8 +12,17 @@ _LIMITS = lexicon.classes("time_limits")
 SPANS = lexicon.listed("spans")
 UNITS = {kind: lexicon.word_class(words.replace("|", " ")) for kind, words in lexicon.section("units").items()}
 """The units of each kind of value; "measure" has all units of amounts except those of data."""
+_EXTENTS = (
+    *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
+    lexicon.word_class("late early behind ahead apart advance"),
+)
+"""Groups of words for one measure each; a value has at most one of them beside it."""
 _STATED_ONLY = lexicon.classes("stated_only")
 """Measures that must be named: a bare length is not one of them."""
+_ROUGHLY = lexicon.word_class(
+    "about around nearly almost over under up to at least at most more less than some roughly"
+)
+_COMPARED = lexicon.word_class("more less fewer")
 MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for measures, and the word after "how" that asks for them."""
 CALENDAR = (
@@ -55,25 +64,48 @@ def is_measure(phrase: Phrase, kind: str, parsed: Sentence) -> bool:
     """Return whether a phrase is a number with a unit of a kind."""
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
+    glued = any(token[0].isdigit() and _unit_of(token) in units for token in tokens)
     signed = phrase.start > 0 and is_money_sign(parsed.tokens[phrase.start - 1]) and kind in ("cost", "measure")
     number = has_number(tokens[:-1] or tokens)
-    glued = any(token[0].isdigit() and token.lstrip("0123456789.,:") in units for token in tokens)  # "5g"
-    return glued or (number and (signed or not units.isdisjoint(tokens)))
+    return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
 
-def _tells(measure: str, phrase: Phrase, parsed: Sentence) -> bool:
-    """Return whether a value may answer "how `measure`": "4 metres high" tells no length, a bare length no height."""
-    beside = parsed.tokens[phrase.start : phrase.end + 3]
-    named = [noun for noun, others in MEASURES.items() if not {noun, *others}.isdisjoint(beside)]
-    if measure and named:
-        return any(measure in MEASURES[noun] for noun in named)
-    return measure not in _STATED_ONLY or not _STATED_ONLY[measure].isdisjoint(parsed.tokens)
+def _places_of_units(phrase: Phrase, units: frozenset[str], parsed: Sentence) -> list[int]:
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    return [place for place in places if parsed.tokens[place] in units]
 
 
-def _is_difference(phrase: Phrase, parsed: Sentence) -> bool:
-    """Return whether a value is a difference: "20 euros more than the red one", "2 metres longer than the old one"."""
-    behind = parsed.tokens[phrase.end + 1 : phrase.end + 4]
-    return "than" in behind or not {"more", "less", "fewer"}.isdisjoint(behind[:1])
+def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
+    """Return whether a value is a difference: "20 euros more than the red one"."""
+    behind = [parsed.tokens[place + 1 : place + 3] for place in _places_of_units(phrase, units, parsed)]
+    return any(words and (words[0] in _COMPARED or "than" in words[1:]) for words in behind)
+
+
+def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Sentence) -> bool:
+    """Return whether a value answers "how `measure`": it must not be of another or an unknown measure."""
+    if not measure or measure == "much":
+        return True
+    tokens = parsed.tokens
+    numbers = (place for place in range(phrase.start, phrase.end + 1) if is_number(tokens[place]))
+    start = next(numbers, phrase.start)
+    unit = (*_places_of_units(phrase, units, parsed), start)[0]
+    if said := _extent_beside(tokens, start, unit):
+        return measure in said
+    is_length = _unit_of(tokens[unit]) in UNITS["length"]
+    return not is_length or measure not in _STATED_ONLY or not _STATED_ONLY[measure].isdisjoint(tokens)
+
+
+def _extent_beside(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[str]:
+    """Return the words for the measure named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
+    following = [word for word in tokens[unit + 1 : unit + 3] if word != "in"]
+    before = [word for word in tokens[max(start - 5, 0) : start] if word not in _ROUGHLY]
+    beside = {*following[:1], *(before[-2:-1] if before[-1:] == ["of"] else [])}
+    return next((group for group in _EXTENTS if group & beside), frozenset())
+
+
+def _unit_of(token: str) -> str:
+    """Return the unit in a word with a number: "g" in "5g"; a word without a number is returned unchanged."""
+    return token.lstrip("0123456789.,:")
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
@@ -114,7 +146,7 @@ def spans(clause: Clause, parsed: Sentence, measure: str = "") -> list[str]:
         if is_span(phrase, parsed)
         and word not in ("per", "after", "before", "every")
         and parsed.tokens_of(phrase)[0] not in ("every", "each")
-        and _tells(measure, phrase, parsed)
+        and _tells(measure, phrase, SPANS, parsed)
     ]
 
 
@@ -140,8 +172,8 @@ def measures(clause: Clause, kind: str, parsed: Sentence, measure: str = "") -> 
         for word, phrase in phrases_of(clause)
         if word != "by"  # by how much it changes
         and is_measure(phrase, kind, parsed)
-        and _tells(measure, phrase, parsed)
-        and not _is_difference(phrase, parsed)
+        and _tells(measure, phrase, UNITS[kind], parsed)
+        and not _is_difference(phrase, UNITS[kind], parsed)
     ]
     if kind == "age":
         ages = (phrase for _, phrase in phrases_of(clause) if phrase.head == "age")

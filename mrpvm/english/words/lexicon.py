@@ -137,10 +137,8 @@ PERSON_WORDS = listed("person_words") | FEMALE | MALE
 BELONGING = listed("belonging")
 """Capitalised words after "I am" that are not names."""
 NOW_WORDS = listed("now_words")
-
-
-UNCERTAIN = listed("uncertain")
-"""Words of a statement that is too uncertain, or true of too few, for a yes or no."""
+PARTIAL_ADVERBS = listed("partial_adverbs")
+"""Adverbs that restrict a statement to a part."""
 
 
 def _contraries(name: str) -> dict[str, frozenset[str]]:
