@@ -76,6 +76,8 @@ def living_process():
     with closing(connection.copy()) as other, other.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         yield LOCK
+        # A connection that is closed keeps its locks until its server process has noticed.
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one process")
