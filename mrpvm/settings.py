@@ -63,7 +63,7 @@ MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_ST
 MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  #
 MRPVM_COMPARISON = ENVIRONMENT.flag("MRPVM_COMPARISON", default=True)  # off: every level acts as 0
 MRPVM_LEARN = ENVIRONMENT.flag("MRPVM_LEARN", default=True)  # off: planners' statistics are frozen
-MRPVM_LEARN_DELAY_MS = ENVIRONMENT.whole_number("MRPVM_LEARN_DELAY_MS", 1_000)
+MRPVM_LEARN_DELAY_MS = ENVIRONMENT.whole_number("MRPVM_LEARN_DELAY_MS", 5_000)
 MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  #
 
 # --- Limits of messages, sessions and what is kept -------------------------------------------------------
