@@ -251,6 +251,14 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
         time.sleep(0.05)  # a running experiment would write while the tables are emptied
 
 
+def test_chat_key_opens_no_other_address(talked: Session, caller: Callable[..., Caller]) -> None:
+    headers = caller("chat").headers
+    for method, path in calls([route for route in ROUTES if route.name != "chat"], talked):
+        answer = call(Client(), method, path, headers, talked.mounted_kb.kb_id)
+        assert answer.status_code == 403, (method, path)
+        assert answer.json()["error"]["message"].startswith("Your role here is chat; this needs the role")
+
+
 @pytest.mark.parametrize(
     "header", ["Bearer mrp_wrong", "Bearer", "bearer x", "Bearer \u00e9", "Bearer mrp_" + "x" * 64]
 )

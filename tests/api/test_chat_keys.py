@@ -1,4 +1,4 @@
-"""Keys with the role chat: which addresses and conversations they open."""
+"""Keys with the role chat: which conversations they open, and what they do there."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,6 @@ import pytest
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Session
 from tests.api.conftest import Caller
-from tests.api.test_access import ROUTES, call, calls, talked  # noqa: F401 (a fixture)
 
 HISTORY = [
     {"role": "user", "content": "My dog is called Rex."},
@@ -30,13 +29,6 @@ def other_site(caller: Callable[..., Caller]) -> Caller:
 def reply_of(answer: Any) -> str:
     assert answer.status_code == 200, answer.text
     return str(answer.json()["choices"][0]["message"]["content"])
-
-
-def test_chat_key_opens_no_other_address(talked: Session, site: Caller) -> None:  # noqa: F811
-    for method, path in calls([route for route in ROUTES if route.name != "chat"], talked):
-        answer = call(site.client, method, path, site.headers, talked.mounted_kb.kb_id)
-        assert answer.status_code == 403, (method, path)
-        assert answer.json()["error"]["message"].startswith("Your role here is chat; this needs the role")
 
 
 def test_chat_key_continues_its_conversations(site: Caller) -> None:

@@ -73,7 +73,7 @@ def test_run_without_tests_says_what_is_missing(editor: Caller, suite: str, sess
     asking = {"name": "Rex", "message": "Rex?", "kb_id": other, "expect": {"contains": ["Rex"]}}
     assert editor.post(f"{suite}/tests", asking).status_code == 201
     assert refused(tags=["pets", "cats"]) == "No test of the suite has one of these tags: pets, cats."
-    assert refused(draft_of=session_id) == "No such test of the suite asks this base."
+    assert refused(draft_of=session_id) == "None of these tests asks this base."
 
 
 @pytest.mark.usefixtures("kept")

@@ -207,5 +207,5 @@ def _meant(suite: Suite, target: Target) -> Sequence[TestCase]:
     if of_base is not None:
         tests = [test for test in tests if test.base is not None and test.base.kb_id == of_base]
     if not tests:
-        raise InvalidInput("No such test of the suite asks this base.")
+        raise InvalidInput("None of these tests asks this base.")
     return tests
