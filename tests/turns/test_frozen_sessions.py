@@ -38,11 +38,11 @@ def test_the_four_steps_come_in_their_order(project: Project) -> None:
     steps = mock.Mock()
     steps.skills.side_effect = frozen_content.current_skills
     steps.personas.side_effect = frozen_content.current_personas
-    steps.models.side_effect = sessions.select_default_base
+    steps.models.side_effect = sessions.shared_config
     with (
         mock.patch.object(frozen_content, "current_skills", steps.skills),
         mock.patch.object(frozen_content, "current_personas", steps.personas),
-        mock.patch.object(sessions, "select_default_base", steps.models),
+        mock.patch.object(sessions, "shared_config", steps.models),
     ):
         made = create_session(project)
     assert [call[0] for call in steps.method_calls] == ["skills", "personas", "models"]

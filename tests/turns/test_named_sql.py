@@ -10,18 +10,13 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
-from mrpvm.errors import NotFound
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.layers import create_layer, index_units
 from sessions_app.models import (
     ContextUnit,
-    ExplainabilityTurn,
-    KnowledgeBase,
     KnowledgeLayer,
     LayerUnit,
     Message,
-    ModelRoles,
     PackedPart,
     Posting,
     Session,
@@ -37,12 +32,9 @@ from sessions_app.models.named_sql import (
     look_up,
     read_related,
     select_counted_session,
-    select_default_base,
-    select_turn,
     write_all,
 )
 from sessions_app.queries.sessions.lookups import sessions, with_counts
-from sessions_app.queries.turns.registry import turn
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.slots import start_turn
 from tests.layers.units import make_unit
@@ -142,21 +134,6 @@ def test_related_rows_are_those_that_the_orm_reads(session):
     assert all(map(same_columns, related, [by_orm.mounted_kb, by_orm.draft, by_orm.journal]))
 
 
-def test_the_default_base_comes_with_head_and_model_roles(project):
-    assert select_default_base(-1) is None
-    create_base(project, "Another")
-    KnowledgeBase.objects.filter(project=project, is_default=True).update(is_default=False)
-    assert select_default_base(project.pk) is None
-    made = create_base(project, "Default", is_default=True)
-    with CaptureQueriesContext(connection) as queries:
-        base, roles = select_default_base(project.pk)
-        assert (base, base.head, roles) == (made, made.head, None)
-    assert len(queries) == 1
-    ModelRoles.objects.create(project=project, config={"roles": {"chat": TEXT}})
-    assert select_default_base(project.pk)[1] == {"roles": {"chat": TEXT}}
-    assert same_columns(base.head, KnowledgeLayer.objects.get(pk=base.head_id))
-
-
 def test_a_counted_session_has_the_counts_of_the_orm(session, plugins):
     plugins()
     turn = start_turn(session, TurnCall(message=TEXT))
@@ -174,24 +151,6 @@ def test_a_counted_session_has_the_counts_of_the_orm(session, plugins):
     assert select_counted_session(session.project_id, session.session_id, ("save",)).saved_at is None
     Session.objects.filter(pk=session.pk).update(deleted_at=MOMENT)
     assert select_counted_session(session.project_id, session.session_id, reasons) is None
-
-
-def test_a_turn_is_read_with_its_session(session, plugins):
-    plugins()
-    started = start_turn(session, TurnCall(message=TEXT))
-    by_orm = ExplainabilityTurn.objects.select_related("session").get(pk=started.pk)
-    named = (session.project_id, session.session_id, started.request_id)
-    by_hand = select_turn(*named)
-    assert same_columns(by_hand, by_orm)
-    assert same_columns(by_hand.session, by_orm.session)
-    for place, other in enumerate((session.project_id + 1, "sess-other", "req-other")):
-        assert select_turn(*named[:place], other, *named[place + 1 :]) is None
-    ExplainabilityTurn.objects.filter(pk=started.pk).update(trial_number=1)
-    assert select_turn(*named).trial_number == 1
-    with pytest.raises(NotFound):
-        turn(session.project, session.session_id, started.request_id)
-    Session.objects.filter(pk=session.pk).update(deleted_at=MOMENT)
-    assert select_turn(*named) is None
 
 
 def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
@@ -230,7 +189,7 @@ def test_what_is_asked_often_is_prepared(db):
     prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
     asked = {
         "%asked(wanted_id)%": lambda: look_up(LayerUnit, ("claim",), {"id": range(-3, 0)}),
-        '%base."kb_id"%': lambda: select_default_base(-1),
+        '%base."kb_id"%': lambda: select_counted_session(-1, "", ("save",)),
     }
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")

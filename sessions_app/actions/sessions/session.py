@@ -13,7 +13,7 @@ from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput
 from mrpvm.llm.redaction import without_secrets
-from mrpvm.llm.roles import MODEL_CHARS, ModelTable
+from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions.knowledge import bases as knowledge
 from sessions_app.actions.knowledge.notifications import kb_loaded, notify_on_commit, session_created
@@ -31,9 +31,9 @@ from sessions_app.models import (
     Project,
     Session,
 )
-from sessions_app.models.named_sql import insert_rows, select_default_base
+from sessions_app.models.named_sql import insert_rows
 from sessions_app.models.settings.project import Grounding
-from sessions_app.queries.settings.model_roles import shared_config, whole_config
+from sessions_app.queries.settings.model_roles import shared_config
 from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
 
 TITLE_CHARS = 200
@@ -120,7 +120,8 @@ def create_session(
     check_choices(choices)
     check_session_limit(project)
     files = freeze_files(project)
-    base, model_config = _base_and_roles(project, base)
+    model_config, _ = shared_config(project)
+    base = base or knowledge.ensure_default_base(project)
     session = _initial(project, choices, base, files, model_config)
     session.title, session.flags = clean_title(title), dict(flags or {})
     if freeze_planner_statistics:
@@ -140,15 +141,6 @@ def create_session(
     events.append_counted(session, news)
     _notify_of_creation(session, base)
     return session
-
-
-def _base_and_roles(project: Project, base: KnowledgeBase | None) -> tuple[KnowledgeBase, ModelTable]:
-    """Return the base to mount, the project's default for None, and the project's table of model roles."""
-    if base is None and (selected := select_default_base(project.pk)) is not None:
-        default, stored = selected
-        default.project = project
-        return default, whole_config(stored or {})
-    return base or knowledge.ensure_default_base(project), shared_config(project)[0]
 
 
 def _initial(

@@ -16,7 +16,6 @@ from sessions_app.models.named_sql.sessions import (
     beginning_count,
     continuation_pk,
     select_counted_session,
-    select_default_base,
 )
 from sessions_app.models.named_sql.turns import (
     SaidColumns,
@@ -24,7 +23,6 @@ from sessions_app.models.named_sql.turns import (
     memory_change,
     pending_commitment,
     select_conversation,
-    select_turn,
     store_committed,
     turn_end,
 )
@@ -64,8 +62,6 @@ __all__ = [
     "read_related",
     "select_conversation",
     "select_counted_session",
-    "select_default_base",
-    "select_turn",
     "store_committed",
     "turn_end",
     "update_each",

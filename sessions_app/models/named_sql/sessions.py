@@ -1,4 +1,4 @@
-"""Reads of sessions: what a new one begins with, one with its counts, and lines of those that continue each other."""
+"""Reads of sessions: one with its counts, and lines of those that continue each other."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, cast
@@ -6,50 +6,17 @@ from typing import Any, cast
 from django.db import connection
 from django.utils import timezone
 
-from mrpvm.llm.roles import ModelTable
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.knowledge.kb_mount import KBMount
 from sessions_app.models.named_sql.columns import Columns, model_columns, product, remembered
 from sessions_app.models.named_sql.cursor import open_cursor
 from sessions_app.models.sessions.context_unit import ContextUnit
 from sessions_app.models.sessions.session import Session
-from sessions_app.models.settings.model_roles import ModelRoles
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 _BASES, _LAYERS = KnowledgeBase._meta.db_table, KnowledgeLayer._meta.db_table
 _SESSIONS, _UNITS = Session._meta.db_table, ContextUnit._meta.db_table
 _TURNS = ExplainabilityTurn._meta.db_table
-
-
-def select_default_base(project_pk: int) -> tuple[KnowledgeBase, ModelTable | None] | None:
-    """Return the project's default base with its head, and the project's table of model roles, if it has one."""
-    statement, base_columns, head_columns, roles_columns = _default_base(product())
-    with open_cursor() as cursor:
-        cursor.execute(statement, [project_pk])
-        values = cursor.fetchone()
-    if values is None:
-        return None
-    base = base_columns.row_of(values)
-    base.head = head_columns.row_of(values)
-    (config,) = roles_columns.values_of(values)
-    return base, config
-
-
-@remembered
-def _default_base(
-    vendor: str,
-) -> tuple[str, "Columns[KnowledgeBase]", "Columns[KnowledgeLayer]", "Columns[ModelRoles]"]:
-    base = model_columns(KnowledgeBase, None, vendor, "base")
-    head = model_columns(KnowledgeLayer, None, vendor, "head", base.end)
-    roles = model_columns(ModelRoles, ("config",), vendor, "roles", head.end)
-    is_default = {"sqlite": "base.is_default = 1", "postgresql": "base.is_default"}[vendor]
-    statement = f"""
-        SELECT {base.sql}, {head.sql}, {roles.sql} FROM {_BASES} base
-        JOIN {_LAYERS} head ON head.id = base.head_id
-        LEFT JOIN {ModelRoles._meta.db_table} roles ON roles.project_id = base.project_id
-        WHERE base.project_id = %s AND {is_default}
-    """  # noqa: S608
-    return statement, base, head, roles
 
 
 def select_counted_session(project_pk: int, session_id: str, save_reasons: Sequence[str]) -> Session | None:

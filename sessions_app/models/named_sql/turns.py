@@ -30,31 +30,6 @@ _MESSAGES, _MEMORIES = Message._meta.db_table, SessionMemory._meta.db_table
 _UNITS = ContextUnit._meta.db_table
 
 
-def select_turn(project_pk: int, session_id: str, request_id: str) -> ExplainabilityTurn | None:
-    """Return a turn, or the trace of a trial, with its session, which was not deleted."""
-    statement, turn_columns, session_columns = _turn(product())
-    with open_cursor() as cursor:
-        cursor.execute(statement, [request_id, session_id, project_pk])
-        values = cursor.fetchone()
-    if values is None:
-        return None
-    turn = turn_columns.row_of(values)
-    turn.session = session_columns.row_of(values)
-    return turn
-
-
-@remembered
-def _turn(vendor: str) -> tuple[str, "Columns[ExplainabilityTurn]", "Columns[Session]"]:
-    turn = model_columns(ExplainabilityTurn, None, vendor, "turn")
-    session = model_columns(Session, None, vendor, "session", turn.end)
-    statement = f"""
-        SELECT {turn.sql}, {session.sql} FROM {_TURNS} turn JOIN {_SESSIONS} session ON session.id = turn.session_id
-        WHERE turn.request_id = %s AND session.session_id = %s AND session.project_id = %s
-            AND session.deleted_at IS NULL
-    """  # noqa: S608
-    return statement, turn, session
-
-
 def advance_session(
     session_pk: int, first_message: str, active_at: datetime, expires_at: datetime | None
 ) -> tuple[Session, bool] | None:

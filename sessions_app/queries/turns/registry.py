@@ -20,7 +20,6 @@ from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.trace.response import ResponseDocument, ResponseGroup, UnitValue, has_parts, sources_of
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session, TurnEvents, UnitEvent
-from sessions_app.models.named_sql import select_turn
 from sessions_app.models.turns.payload_frames import PayloadPlace, payload_texts, places
 from sessions_app.queries.sessions.lookups import session_reference
 
@@ -56,10 +55,12 @@ def turn_or_trial(project: Project, session_id: str, request_id: str) -> Explain
     Raises:
         NotFound: SESSION_NOT_FOUND, TURN_NOT_FOUND.
     """
-    row = select_turn(project.pk, session_id, request_id)
-    if row is None:
+    rows = ExplainabilityTurn.with_trials.select_related("session").filter(session__deleted_at=None)
+    try:
+        row = rows.get(session__project=project, session__session_id=session_id, request_id=request_id)
+    except ExplainabilityTurn.DoesNotExist:
         session_reference(project, session_id)  # an unknown session is the error then
-        raise _missing(request_id)
+        raise _missing(request_id) from None
     row.session.project = project
     return row
 
