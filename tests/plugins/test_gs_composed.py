@@ -327,3 +327,31 @@ def test_what_is_below_another_heading_belongs_to_no_account() -> None:
 def test_an_account_of_a_topic_holds_the_sentences_beside_it() -> None:
     text = "Norway has many fjords. Tom owns a bicycle. The cellar is damp. Ida plays the flute."
     assert answer(text, "Tell me about Norway.") == "Norway has many fjords. Tom owns a bicycle."
+
+
+@pytest.mark.parametrize(("further", "is_told"), [(0, True), (12, False)])
+def test_a_summary_takes_in_the_rest_of_a_short_text(further: int, is_told: bool) -> None:
+    text = "The kiln of Osk was built in 1820. Ola ran it. Rain fell for a week. Nobody had wood. A fair came."
+    others = "".join(f" They sold {number + 2} goats." for number in range(further))
+    told = summary_of("Summarise the history of the kiln.", text + others)
+    assert told[:2] == ["The kiln of Osk was built in 1820.", "Ola ran it."]
+    assert ("A fair came." in told) is is_told
+
+
+def summary_of(message: str, told: str) -> list[str]:
+    units = [make_unit(f"unit-{place}", text, source_id="text") for place, text in enumerate(sentences(told))]
+    statements = statements_of([EvidenceEntry(unit=unit, score=1.0, store="kb") for unit in units])
+    request = request_of(message)
+    assert request is not None
+    found = composed(request, Discourse(statements))
+    assert found is not None
+    return [item.text for item in found.statements]
+
+
+def test_things_are_compared_by_their_own_words_alone() -> None:
+    text = "Green pieces are sold cheaply as bottles. The blue ones are cut into bowls. A lamp costs as much as a cow."
+    told = answer(text, "What is the difference between the green pieces and the blue pieces?")
+    assert told == (
+        "- **the green pieces**: Green pieces are sold cheaply as bottles.\n"
+        "- **the blue pieces**: The blue ones are cut into bowls."
+    )

@@ -11,7 +11,7 @@ from math import log
 from msgspec import Struct
 
 from mrpvm.english.context.discourse import Discourse, Premise
-from mrpvm.english.questions.requests import Kind, Request, senses_of
+from mrpvm.english.questions.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
@@ -34,6 +34,8 @@ _NEXT_OF_TOPIC = 0.5
 """The strength of links between neighbours where all about a topic is asked for: only the nearest may be about it."""
 _LEAST_STRENGTH = 0.34
 """A statement belongs to an answer up to the third neighbour of one that has the request's words."""
+_SHORT = 2 * SENTENCES_MAX
+"""A text of at most so many statements is short."""
 _TITLE_WORDS = 6
 _GOES_ON = pattern("composing.goes_on")
 """The beginning of a statement that continues the one before it."""
@@ -185,7 +187,20 @@ def _connected(request: Request, text: _Text, sources: Sequence[list[int]]) -> l
     strengths = _spread(_anchors(request, text, places, sources), text, frozenset(places), next_strength)
     ranked = sorted(strengths, key=lambda place: (-strengths[place], place))
     between = _between_ends(request, text, ranked) if request.kind == "chain" and ranked else []
-    return list(dict.fromkeys((*between, *ranked)))[: request.sentences]
+    others = _around(ranked, text, places) if request.kind == "summary" and request.wanted else []
+    return list(dict.fromkeys((*between, *ranked, *others)))[: request.sentences]
+
+
+def _around(chosen: Sequence[int], text: _Text, places: Sequence[int]) -> list[int]:
+    """Return the other statements of a short text that the chosen ones are of, the nearest first.
+
+    A short text, without headings, is likely to be about one thing, which not each of its statements names.
+    """
+    sources = {text.items[place].entry.unit.source_id for place in chosen}
+    around = [place for place in places if text.items[place].entry.unit.source_id in sources]
+    if len(around) > _SHORT or any(text.items[place].entry.unit.title for place in around):
+        return []
+    return sorted(around, key=lambda place: (min(abs(place - one) for one in chosen), place))
 
 
 def _scope(request: Request, text: _Text) -> list[int]:
@@ -297,7 +312,7 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
         about = text.naming(wanted)
         if not about and shared and not request.names:  # beside "the new bell" the old one may be called "the bell"
             about = [place for place in text.naming(shared) if not others & text.said[place]]
-        elif not about:
+        if not about:
             about = list(text.closest(own[name], places))
         alone = [place for place in about if not others & text.said[place]]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
