@@ -23,7 +23,7 @@ from bench.answers.collections import (
 )
 from bench.answers.followups import read_dialogues
 from bench.answers.judging import Tally, holds, outcome_of, outcome_of_condition
-from bench.answers.told import CHANGING, FACTS, KINDS, MESSAGES, TYPED, messages_read, read_conversations
+from bench.answers.told import CHANGING, FACTS, KINDS, MESSAGES, TYPED, messages_read, read_conversations, requests_read
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -369,6 +369,10 @@ def _messages() -> Iterator[str]:
         yield f"{path.stem}: {right} of {read_as.total()} read as what they are"
         yield f"{'':<10}{''.join(f'{kind:>10}' for kind in KINDS)}"
         yield from (f"{kind:<10}{''.join(f'{read_as[kind, other]:>10}' for other in KINDS)}" for kind in KINDS)
+    for name, seen in (("looked at", True), ("new", False)):
+        read = requests_read(seen=seen)
+        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(read.items()))
+        yield f"requests, {name}: of {read.total()} read as {counts}"
 
 
 def _answerable(corpus: Corpus) -> list[TurnQuestion]:

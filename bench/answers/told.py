@@ -5,6 +5,8 @@ earlier one told, or tell a value of the same kind of another thing. Half the qu
 answered by the messages: they ask about another thing, another time or another attribute. `messages.json` and
 `typed.json` have single messages with what they are: "fact", "question", "request" for text or work, or "talk"; two
 where both are defensible. Those of `typed.json` are 100 of each, a third of them hard: facts that look like questions.
+`wordings.json` has requests for an answer of several sentences, with their kind, in as many wordings as their authors
+could think of; those that are `seen` were looked at while the patterns of requests were written.
 """
 
 import json
@@ -16,12 +18,14 @@ from typing import Any
 
 from bench.answers.asking import basis_of
 from bench.evaluation.session import EvaluatedSession
+from mrpvm.conversation.answers import UNDONE_TEXT
 from mrpvm.english.messages.kinds import kind_of
 from mrpvm.english.messages.small_talk import FORGOTTEN_OPENING, NOTED_OPENING, REPLIES, UNDERSTOOD_REPLY
+from mrpvm.english.questions.requests import request_of
 
 DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
 CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"
-MESSAGES, TYPED = DIRECTORY / "messages.json", DIRECTORY / "typed.json"
+MESSAGES, TYPED, WORDINGS = DIRECTORY / "messages.json", DIRECTORY / "typed.json", DIRECTORY / "wordings.json"
 _VERDICTS = ("Yes", "No")
 KINDS = ("fact", "question", "request", "talk")
 _TO_ORDERS = (UNDERSTOOD_REPLY, REPLIES["forgets_unnamed"])
@@ -83,6 +87,27 @@ def messages_read(path: Path) -> Counter[tuple[str, str]]:
     """Return how many messages of each kind alone are read as each kind: (what they are, what they are read as)."""
     items = json.loads(path.read_text(encoding="utf-8"))
     return Counter((item["labels"][0], _read_as(item["text"])) for item in items if len(item["labels"]) == 1)
+
+
+def requests_read(*, seen: bool) -> Counter[str]:
+    """Return how many requests are read as their kind, as another, as a question, as work or as a fact."""
+    items = json.loads(WORDINGS.read_text(encoding="utf-8"))
+    return Counter(
+        _request_read_as(item["message"], item["kind"])
+        for item in items
+        if item["kind"] != "none" and item["seen"] is seen
+    )
+
+
+def _request_read_as(message: str, kind: str) -> str:
+    request = request_of(message)
+    with EvaluatedSession() as session:
+        shown = session.say(message).answer_text or ""
+    if shown.startswith(NOTED_OPENING) or UNDONE_TEXT in shown:
+        return "a fact" if shown.startswith(NOTED_OPENING) else "work"
+    if request is None:
+        return "a question"
+    return "its kind" if request.kind == kind else "another kind"
 
 
 def _read_as(message: str) -> str:

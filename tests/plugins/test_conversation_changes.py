@@ -320,7 +320,7 @@ def test_what_was_told_last_is_forgotten(order: str) -> None:
         assert "nine" in session.say("When does the bus leave?").answer_text
 
 
-@pytest.mark.parametrize("order", ["Draw a cat", "Boil this tale of the cat down to a few words please."])
+@pytest.mark.parametrize("order", ["Draw a cat", "Write a tale of the cat please."])
 def test_an_order_gets_what_can_be_done_and_no_passage(order: str) -> None:
     with EvaluatedSession() as session:
         session.say("The cat is black and sleeps on the sofa.")

@@ -288,19 +288,6 @@ def test_three_sentences_after_an_event_belong_to_it() -> None:
     assert "A fair came." not in told
 
 
-@pytest.mark.parametrize(
-    ("request_", "kind"),
-    [
-        ("How come the bell cracked?", "reason"),
-        ("What led to the fire?", "reason"),
-    ],
-)
-def test_a_request_is_recognised(request_: str, kind: str) -> None:
-    request = request_of(request_)
-    assert request is not None
-    assert request.kind == kind
-
-
 VALLEY = """# The valley
 
 ## Orchard

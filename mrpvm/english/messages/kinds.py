@@ -10,6 +10,7 @@ from msgspec import Struct
 from mrpvm.english.messages.instructions import is_reminder, without_reminder
 from mrpvm.english.messages.pragmatics import expand_is, strip_lead
 from mrpvm.english.messages.small_talk import is_remark
+from mrpvm.english.questions.requests import names_request
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
@@ -236,15 +237,17 @@ def kind_of(sentence: str, *, is_alone: bool = False) -> Kind:
     if opening.first == "forget" and not is_remark(sentence):
         return "statement"  # it is kept with what it takes back
     if _orders_work(opening):
-        return "order"
+        return "task" if is_alone and _requests(opening, is_work=True) else "order"
     if is_alone and _ATTRIBUTE.match(opening.bare) and not _is_finite(opening.bare):
         return "question"
     if is_alone and opening.first not in lexicon.INTERROGATIVES and _names_text(opening):
-        return "order"
+        return "task" if _requests(opening, is_work=True) else "order"
     if is_remark(sentence) and not direct_question(sentence):
         return "talk"
     if is_task_request(sentence):
         return "task" if opening.first in _TASK_VERBS or _FAVOUR.match(opening.lowered) else "question"
+    if is_alone and _requests(opening):
+        return "task"
     if is_alone and _is_bare_order(opening):
         return "order"
     if not is_alone or not _is_search(sentence):
@@ -265,6 +268,12 @@ def _orders_work(opening: _Opening) -> bool:
         return True
     counts = opening.second[:1].isdigit()
     return not opening.is_asked and opening.first not in _NOUN_LIKE and (counts or opening.is_order)
+
+
+def _requests(opening: _Opening, *, is_work: bool = False) -> bool:
+    """Return whether a message names a request for what the sources say."""
+    is_verbless = not opening.is_order and not _is_finite(opening.bare)
+    return names_request(opening.sentence, is_verbless=is_verbless, is_work=is_work)
 
 
 def _names_text(opening: _Opening) -> bool:

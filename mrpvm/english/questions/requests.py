@@ -3,27 +3,36 @@
 import re
 from collections.abc import Sequence
 from copy import replace
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import Struct
 
 from mrpvm.english.sentences.parsing import read
-from mrpvm.english.words.lexicon import listed, pattern
+from mrpvm.english.words.lexicon import AUXILIARIES, INTERROGATIVES, PREPOSITIONS, listed, pattern, patterns
 from mrpvm.english.words.reading import denies, is_past, sense
+from mrpvm.english.words.text import words
 from mrpvm.text_cache import TextCache
 
 type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
+type _Forms = Sequence[tuple[Kind, re.Pattern[str]]]
 
 SENTENCES_MAX = 8
 """Sentences of an answer unless more are asked for."""
 _ASKED_MAX = 40
 _LEAD = pattern("requests.lead")
 _COUNT = pattern("requests.count")
+_NEAR = 6
+"""Where there is no verb, a request is named among so many words, or behind the last comma."""
+_FROM_SOURCES = ("comparison", "chain", "summary", "steps")
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
            "ten": 10}  # fmt: skip
 _UNCOUNTED = frozenset(("a", "few", "some", "several"))
 _KINDS: Sequence[Kind] = ("comparison", "chain", "reason", "steps", "manner", "summary", "list", "account")
-_FORMS = [(kind, pattern(f"requests.{kind}")) for kind in _KINDS]
+_FORMS: _Forms = [(kind, pattern(f"requests.{kind}")) for kind in _KINDS]
+_WISH = pattern("requests.wish")
+_WISHED = cast(_Forms, patterns("requests.wished"))
+_ASKED = cast(_Forms, patterns("requests.asked"))
+"""What names the kind of a request somewhere in a wish ("I need the gist of it"), and in a question."""
 _ENDS = pattern("requests.ends")
 _TOLD = pattern("requests.told")
 """Requests about the conversation itself: "what did I tell you about Ida", "summarise our conversation"."""
@@ -33,6 +42,8 @@ _ASIDE = pattern("requests.aside")
 _READER = pattern("requests.reader")
 """For whom a summary is: "for a colleague who was not there"."""
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
+_PRESENTING = listed("presenting_verbs")
+_FILLERS = frozenset(map(sense, listed("request_fillers")))
 _WHOLE = frozenset(map(sense, listed("whole_texts")))
 """Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
 
@@ -102,7 +113,53 @@ def _request(wording: str) -> Request | None:
     for kind, form in _FORMS:
         if match := form.search(wording):
             return _of_kind(kind, wording, match[match.lastgroup or 0])
+    return _named_within(wording)
+
+
+def _named_within(wording: str) -> Request | None:
+    """Return the request whose kind is named somewhere in a message, its topic being what is left of the message."""
+    wish = _WISH.match(wording)
+    bare = wording[wish.end() :] if wish else wording
+    said = words(bare)
+    is_question = (
+        not wish
+        and said[:1]
+        and said[0] not in _PRESENTING
+        and (said[0] in AUXILIARIES or not INTERROGATIVES.isdisjoint(said))
+    )
+    for kind, form in _ASKED if is_question else _WISHED:
+        if match := form.search(bare):
+            topic = f"{bare[: match.start()]} {bare[match.end() :]}"
+            request = _of_kind(kind, wording, topic)
+            if is_question and kind == "comparison" and len(request.things) < 2:
+                return None
+            is_ordered = not is_question or kind in ("comparison", "chain", "summary")
+            return replace(request, wanted=request.wanted - _FILLERS, is_ordered=is_ordered)
     return None
+
+
+def names_request(message: str, *, is_verbless: bool, is_work: bool) -> bool:
+    """Return whether a message that is no question names a request.
+
+    "I need the gist of the report", "Put the events in order", and without a verb "The essentials on the ferry". Put as
+    work it is one if the sources have the answer: "Write a summary of the report", not "Write a poem".
+    """
+    wording = _READER.sub("", _LEAD.sub("", " ".join(message.split())))
+    wish = _WISH.match(wording)
+    bare = wording[wish.end() :] if wish else wording
+    said = words(bare)
+    if not said or "my" in said:
+        return False
+    is_presented = wish is not None or said[0] in _PRESENTING
+    for kind, form in _WISHED:
+        if match := form.search(bare):
+            before = words(bare[: match.start()])
+            if is_work:
+                return kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(before)
+            is_near = len(before) < _NEAR or match.start() > bare.rfind(",") > 0
+            if is_presented or (is_verbless and is_near) or not (before or kind == "list"):
+                return True
+    return False
 
 
 def _of_kind(kind: Kind, wording: str, topic: str) -> Request:

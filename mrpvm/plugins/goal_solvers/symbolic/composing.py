@@ -313,7 +313,7 @@ def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
         if not about and shared and not request.names:  # beside "the new bell" the old one may be called "the bell"
             about = [place for place in text.naming(shared) if not others & text.said[place]]
         if not about:
-            about = list(text.closest(own[name], places))
+            about = list(text.closest(frozenset(word for word in own[name] if not word.isdigit()), places))
         alone = [place for place in about if not others & text.said[place]]
         leading = [place for place in alone if wanted & _first_words(text.items[place])]
         going_on = [place + 1 for place in alone if text.goes_on(place + 1) and place + 1 not in about]
