@@ -24,6 +24,7 @@ from mrpvm.contracts import (
 from mrpvm.field_types import misfit
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.llm.recorder import Recorder
 from mrpvm.trace.events import Cause, PluginStarted
 from mrpvm.values import Plan, Selection, StageRecord
 from mrpvm.wire import WireWriter, first_text, to_wire
@@ -63,11 +64,15 @@ class PluginCall(Struct, frozen=True, kw_only=True):
 
 
 class CallReturn(Struct, frozen=True, kw_only=True):
-    """The reply to a `PluginCall`: the plugin's value, or the error in its place."""
+    """The reply to a `PluginCall`: the plugin's value, or the error in its place.
+
+    `recorder` is what the call said to models, where it was recorded and is not made again.
+    """
 
     value: Any = None
     error: PluginError | None = None
     skipped: bool = False
+    recorder: Recorder | None = None
 
 
 type Replies = Callable[[PluginCall], CallReturn | None]

@@ -203,6 +203,11 @@ class TurnRun:
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
             self.fail_frame(frame, reason, error)
 
+    def take_recorder(self, execution_id: str, recorder: Recorder | None) -> None:
+        """Take what a call that is not made again said to models."""
+        if recorder is not None:
+            self._recorders[execution_id] = recorder
+
     def metadata_of(self, execution_id: str, metadata: CallMetadata) -> CallMetadata:
         """Return the usage of a call: the plugin's report, corrected by the recorded requests.
 

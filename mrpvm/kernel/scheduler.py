@@ -128,14 +128,21 @@ class Scheduler:
         if not calls.reserve(needed):
             message = f"{needed} model calls may be needed, {calls.remaining} are left."
             return CallReturn(skipped=True, error=PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message))
-        known = self._replies(call)
-        if known is not None:
+        reply = self._replies(call)
+        if reply is not None:
+            self._run.take_recorder(call.execution_id, reply.recorder)
             self._look()
-            return known
-        timeout_ms = self._run.budget.call_timeout_ms(call.descriptor.timeout_ms)
-        deadline = time.monotonic() + timeout_ms / 1000
-        if call.descriptor.is_quick:
-            return self._call_here(call, timeout_ms, deadline)
+        elif call.descriptor.is_quick:
+            reply = self._call_here(call)
+        else:
+            self._start(task, call)
+            return None
+        calls.settle(needed, 0)
+        return reply
+
+    def _start(self, task: _Task, call: PluginCall) -> None:
+        """Make a call on a worker; the task is resumed with its result."""
+        timeout_ms, deadline = self._time_of(call)
 
         def write(text: str) -> None:
             if call.writes is not None and text:
@@ -158,10 +165,15 @@ class Scheduler:
         )
         abandon = self._workers.submit(functools.partial(call.invoke, context), returned)
         self._pending[call.execution_id] = _Pending(task, call, deadline, abandon)
-        return None
 
-    def _call_here(self, call: PluginCall, timeout_ms: int, deadline: float) -> CallReturn:
+    def _time_of(self, call: PluginCall) -> tuple[int, float]:
+        """Return a call's time limit in milliseconds, and when it ends if it begins now."""
+        timeout_ms = self._run.budget.call_timeout_ms(call.descriptor.timeout_ms)
+        return timeout_ms, time.monotonic() + timeout_ms / 1000
+
+    def _call_here(self, call: PluginCall) -> CallReturn:
         """Make a call on this thread; as on a worker, a result after the deadline is discarded."""
+        timeout_ms, deadline = self._time_of(call)
 
         def stopped() -> bool:
             return self._run.stop.is_set() or time.monotonic() >= deadline

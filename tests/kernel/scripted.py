@@ -17,6 +17,7 @@ from mrpvm.contracts import (
     Solution,
     Validation,
 )
+from mrpvm.kernel.calls import Replies, unknown_reply
 from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
 from mrpvm.lang import ControlWriter
@@ -237,6 +238,7 @@ def run(
     model: ModelSource | None = None,
     is_validated: bool = True,
     is_streamed: bool = False,
+    replies: Replies = unknown_reply,
 ) -> Ran:
     """Run one turn with scripted plugins; a planner and an accepting validator are added unless given."""
     registry = Registry(plugins)
@@ -265,6 +267,6 @@ def run(
             deliberation_level=level,
             is_streamed=is_streamed,
         )
-        return Ran(machine.run_turn(request, InMemoryKnowledge(), events.append, tick), events)
+        return Ran(machine.run_turn(request, InMemoryKnowledge(), events.append, tick, replies=replies), events)
     finally:
         workers.close()

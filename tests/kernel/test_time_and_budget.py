@@ -7,8 +7,10 @@ from typing import Never
 
 import pytest
 
+from mrpvm.contracts import PluginError
 from mrpvm.errors import StorageUnavailable, TurnCancelled
 from mrpvm.kernel.budget import Calls
+from mrpvm.kernel.calls import CallReturn
 from mrpvm.testing import ScriptedModel
 from mrpvm.values import Limits
 from tests.kernel.scripted import SystemClock, detection, graph_of, plan, plugin, retrieval, run, solution
@@ -202,3 +204,15 @@ def test_the_last_call_can_be_reserved_and_no_further_one() -> None:
     calls = Calls(2)
     assert calls.reserve(2)
     assert not calls.reserve(1)
+
+
+def test_a_recorded_reply_gives_back_the_calls_that_its_plugin_reserved() -> None:
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
+    late = solver(solution("Late."), max_llm_calls=2)
+    other = solver(solution("Yes."), plugin_id="gs-b", max_llm_calls=2)
+    timeout = CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message="It did not answer in time."))
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), late, other, planner, limits=Limits(max_llm_calls=2),
+        replies=lambda call: timeout if call.descriptor.id == late.descriptor.id else None,
+    )  # fmt: skip
+    assert (ran.outcome.status, ran.outcome.answer_text) == ("succeeded", "Yes.")

@@ -11,6 +11,7 @@ from mrpvm import registry
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import ErrorRecord, TurnCancelled, TurnInterrupted
 from mrpvm.kernel.calls import CallReturn, PluginCall
+from mrpvm.llm.recorder import Recorder
 from mrpvm.llm.redaction import REDACTED, redacted_json
 from mrpvm.trace.events import Event, PluginFinished, PluginStarted, TurnStarted, UnitsJudged, record_of, said
 from mrpvm.trace.graph import path_key
@@ -190,12 +191,23 @@ class _Course:
             return None
         error = ended.error
         if error and error["code"] == TOO_LATE:
-            return CallReturn(error=_plugin_error(error))
+            return CallReturn(error=_plugin_error(error), recorder=_recorder(ended))
         if call.descriptor.is_deterministic or self._live_plugins:
             return None
         if error and error["code"] == "PLUGIN_EXCEPTION":
-            return CallReturn(error=_plugin_error(error))
-        return CallReturn(value=_returned(self._recorded, call.execution_id))
+            return CallReturn(error=_plugin_error(error), recorder=_recorder(ended))
+        return CallReturn(value=_returned(self._recorded, call.execution_id), recorder=_recorder(ended))
+
+
+def _recorder(ended: PluginFinished) -> Recorder:
+    """Return what a recorded call said to models, without the requests."""
+    return Recorder(
+        call_count=ended.llm_calls,
+        model=ended.model,
+        role=ended.model_role,
+        usage=ended.usage,
+        answer_was_cut=ended.finish_reason == "length",
+    )
 
 
 def _plugin_error(error: ErrorRecord) -> PluginError:
