@@ -1,6 +1,8 @@
-"""A key that is revoked, a login that ends or a member who is removed, while a stream is open."""
+"""A revoked key, an ended login, a removed member, an outage or the end of the server, while a stream is open."""
 
 import json
+import time
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -8,12 +10,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
+from mrpvm.errors import StorageUnavailable
+from sessions_app import shutdown
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.api_keys import create_key, revoke_key
 from sessions_app.api.shell.errors import access_ended
 from sessions_app.api.turns.live_answer import LiveAnswer
 from sessions_app.api.turns.sse import Feed
 from sessions_app.models import Experiment, Membership, Project
+from sessions_app.queries.experiments import experiments
 from tests.live import LiveServer
 
 
@@ -74,6 +79,23 @@ def test_a_revoked_key_loses_its_open_stream(live_project: Project, live_asgi: L
         revoke_key(key)
         rest = list(lines)
     assert error_of(rest) == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "SERVER_SHUTTING_DOWN"])
+def test_a_stream_that_cannot_read_on_says_why(
+    live_project: Project, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    _, plain = create_key(live_project, "laptop")
+    address = f"{live_asgi.url}{running_experiment(live_project)}"
+    with httpx.stream("GET", address, headers={"Authorization": f"Bearer {plain}"}, timeout=30) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: progress"
+        if code == "UNAVAILABLE":
+            monkeypatch.setattr(experiments, "trials", Mock(side_effect=StorageUnavailable("The database is away.")))
+        else:
+            monkeypatch.setattr(shutdown, "_deadline", time.monotonic() + 60)
+        rest = list(lines)
+    assert error_of(rest) == code
 
 
 def test_what_was_sent_to_a_reader_who_lost_access_is_not_void() -> None:

@@ -9,11 +9,11 @@ from django.db import connections
 from django.http import HttpResponseBase
 from rest_framework.utils.encoders import JSONEncoder
 
-from mrpvm.errors import NotFound
 from mrpvm.wire import JSONObject
 from sessions_app import shutdown
 from sessions_app.api.experiments.records import experiment_record, listed_experiment, trial_record
 from sessions_app.api.shell.errors import access_ended, body_of, error_body
+from sessions_app.api.shell.responses import ErrorResponse
 from sessions_app.api.shell.views import ApiView
 from sessions_app.api.turns.sse import Ending, EventStream, Feed, StreamEvent
 from sessions_app.api.turns.stream_threads import StreamThreads
@@ -37,18 +37,24 @@ def experiment_stream(view: ApiView, experiment: Experiment) -> HttpResponseBase
     _threads.start(lambda: _follow(view, experiment, feed))
 
     def last_words(ending: Ending) -> list[StreamEvent]:
-        if ending is Ending.ACCESS:
-            return [("error", access_ended(view.request_id, None))]
-        message = "The server was stopped. What the experiment has tried is kept."
-        return [("error", error_body("SERVER_SHUTTING_DOWN", message, module="kernel", request_id=view.request_id))]
+        is_over = ending is Ending.SHUTDOWN
+        return [("error", _stopped(view) if is_over else access_ended(view.request_id, None))]
 
     return EventStream(feed, view.access.lasts, last_words, {"X-Request-Id": view.request_id})
+
+
+def _stopped(view: ApiView) -> ErrorResponse:
+    message = "The server was stopped. What the experiment has tried is kept."
+    return error_body(Ending.SHUTDOWN.value, message, module="kernel", request_id=view.request_id)
 
 
 def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
     sent: set[int] = set()
     try:
-        while shutdown.remaining_seconds() is None and not feed.is_dropped:
+        while not feed.is_dropped:
+            if shutdown.remaining_seconds() is not None:
+                feed.put("error", _stopped(view))
+                return
             now = experiments.experiment(view.project, experiment.experiment_id)
             trials = experiments.trials(now)
             if not now.is_running:
@@ -58,8 +64,8 @@ def _follow(view: ApiView, experiment: Experiment, feed: Feed) -> None:
             sent.update(trial.pk for trial in new)
             feed.put("progress", _plain({**listed_experiment(now), "trials": [trial_record(trial) for trial in new]}))
             time.sleep(_LOOK_SECONDS)
-    except NotFound as removed:
-        feed.put("error", body_of(removed, view.request_id, None))
+    except Exception as error:  # it was removed, say, or the database is away
+        feed.put("error", body_of(error, view.request_id, None))
     finally:
         try:
             feed.end()
