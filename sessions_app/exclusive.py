@@ -46,12 +46,15 @@ class Hold:
         return self._connection is None or self._connection.is_usable()
 
     def tell_others(self) -> None:
-        """Hold this process's own advisory lock too, by whose key others see that it lives; not with SQLite."""
+        """Hold this process's own advisory lock too, by whose key others see that it lives; not with SQLite.
+
+        It is shared, so that an earlier connection that PostgreSQL has not given up yet is not waited for.
+        """
         global _own_key
         if self._connection is not None:
             key = _own_key or secrets.randbits(62)
             with self._connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+                cursor.execute("SELECT pg_advisory_lock_shared(%s)", [key])
             _own_key = key
 
 

@@ -7,6 +7,7 @@ from typing import Self
 
 from django.db import DatabaseError, connection
 
+from sessions_app.database import give_up_dead_connections
 from sessions_app.exclusive import Hold, alone_at, among_others_at, is_only_one_at, who_is_at
 from sessions_app.management.server import CannotStart, named_database, unusable_database
 
@@ -92,16 +93,15 @@ class DatabaseClaim:
             if self.holds:
                 continue
             self._let_go()
-            try:
+            give_up_dead_connections()
+            with suppress(DatabaseError):  # it is away, and tried again soon
                 self._hold = self._take()
-            except DatabaseError:
-                continue
-            if self._hold is not None:
-                logger.warning("the database had let go of this server, which holds it again")
-            elif not is_refused:
-                logger.error(
-                    "the database had let go of this server, and %s serves it now; this one is not ready until that"
-                    " one ends",
-                    who_is_at(_SERVING),
-                )
-            is_refused = self._hold is None
+                if self._hold is not None:
+                    logger.warning("the database had let go of this server, which holds it again")
+                elif not is_refused:
+                    logger.error(
+                        "the database had let go of this server, and %s serves it now; this one is not ready until"
+                        " that one ends",
+                        who_is_at(_SERVING),
+                    )
+                is_refused = self._hold is None

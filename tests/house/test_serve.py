@@ -8,19 +8,22 @@ import signal
 import socket
 import sqlite3
 import stat
+import threading
 import time
 import urllib.request
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from pytest_django import Settings
 
 from sessions_app import events
 from sessions_app.environment import Environment
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.management.claim import DatabaseClaim
 from sessions_app.management.server import (
     CannotStart,
@@ -260,6 +263,61 @@ def test_a_server_that_shares_knows_whether_it_is_alone() -> None:
         assert first.is_alone() == is_told
         with DatabaseClaim(shared=True) as second:
             assert (first.is_alone(), second.is_alone()) == (False, False)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="nothing takes a locked file from its process")
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_that_is_lost_twice_is_taken_again_twice(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("sessions_app.management.claim.LOOK_SECONDS", 0.02)
+    with DatabaseClaim(shared=False) as claim:
+        for count in (1, 2):
+            assert comes_true(lambda: claim.holds)
+            with rival_at("server"):
+                assert comes_true(lambda: caplog.text.count("serves it now") == count)  # noqa: B023
+                assert not claim.holds
+        assert comes_true(lambda: claim.holds)
+
+
+@contextmanager
+def rival_at(work: str) -> Iterator[None]:
+    """Take a lock from its holder, whose connections are cut, until the block ends."""
+    is_over = threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            wait_for_turn(work)
+            is_over.wait(20)
+        connection.close()
+
+    rival = threading.Thread(target=hold)
+    rival.start()
+    try:
+        assert comes_true(lambda: bool(rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")))
+        rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND wait_event_type IS DISTINCT FROM 'Lock'"
+        )
+        yield
+    finally:
+        is_over.set()
+        rival.join()
+
+
+def rows(statement: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall()
+
+
+def comes_true(holds: Callable[[], bool]) -> bool:
+    """Return whether the condition holds within some seconds."""
+    for _ in range(200):
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def test_a_further_process_has_its_own_static_files(tmp_path: Path, migrated_data: Callable[..., Path]) -> None:
