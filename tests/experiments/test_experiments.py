@@ -2,10 +2,12 @@
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -119,6 +121,7 @@ def test_trials_are_added_beside_those_that_are_there(talk: Talk) -> None:
     made = ran(start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=30_000))
     again = ran(start_more_trials(made, [Changes(deliberation_level=2)], wait_ms=30_000))
     assert [(trial.position, trial.status) for trial in trials(again)] == [(1, "succeeded"), (2, "succeeded")]
+    assert again.tried_count == 2
 
 
 @pytest.fixture
@@ -164,11 +167,36 @@ def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Setti
         take_place()
         made = start_trials(turn.session, turn, [Changes()], ANNA, wait_ms=300)
         assert made.status == "running"
-    ended_by = time.monotonic() + 10
-    while made.is_running and time.monotonic() < ended_by:
+    ran(until(made, lambda: not made.is_running))
+
+
+def test_an_experiment_that_waits_for_others_keeps_its_lease_and_can_be_stopped(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = talk(*ASKED)
+    release = threading.Event()
+    monkeypatch.setattr("sessions_app.experiments.running.pool.LOOK_SECONDS", 0.1)
+    with monkeypatch.context() as patch:
+        patch.setitem(work._RUNS, Experiment.Kind.BISECT, lambda *_: {"waited": release.wait(90)})  # type: ignore[arg-type]
+        for _ in range(settings.MRPVM_MAX_RUNNING_EXPERIMENTS):
+            start_bisect(turn, Expectation(), ANNA)
+        waiting, stopped = (start_trials(turn.session, turn, [Changes()], ANNA) for _ in range(2))
+        first = waiting.lease_until
+        assert until(waiting, lambda: waiting.lease_until != first).is_running
+        cancel_experiment(stopped)
+        assert until(stopped, lambda: not stopped.is_running).status == "cancelled"
+        release.set()
+    ran(until(waiting, lambda: not waiting.is_running))
+
+
+def until(experiment: Experiment, holds: Callable[[], bool]) -> Experiment:
+    """Return the experiment as it is stored once the condition holds, which takes some seconds at most."""
+    given_up_at = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < given_up_at
         time.sleep(0.05)
-        made.refresh_from_db()
-    ran(made)
+        experiment.refresh_from_db()
+    return experiment
 
 
 def test_removing_an_experiment_removes_its_traces(talk: Talk) -> None:

@@ -26,6 +26,7 @@ from sessions_app.actions.experiments.forgetting.files import (
 )
 from sessions_app.actions.experiments.forgetting.rows import Removal
 from sessions_app.database import as_own_error
+from sessions_app.experiments.running.pool import pool
 from sessions_app.experiments.running.watch import Watch
 from sessions_app.layers import count_unused_words
 from sessions_app.models import Forgetting
@@ -134,8 +135,10 @@ def _is_anything_left(left: Mapping[str, int]) -> bool:
 
 def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
     """Run a part of an act and close the act, also on an error; an interrupted act is left open to be resumed."""
+    watch = ActWatch(act)
     try:
-        run(ActWatch(act))
+        with pool.place(watch.look):
+            run(watch)
     except TurnCancelled:
         end_act(act, Status.CANCELLED, work=None)
     except TurnInterrupted:
@@ -146,12 +149,12 @@ def with_errors(act: Forgetting, run: Callable[[ActWatch], None]) -> None:
 
 
 def take_up_abandoned() -> int:
-    """Continue acts whose process ended, and remove plans that were not carried out; return how many.
+    """Continue acts whose process ended, on threads of their own, and remove plans that were not carried out.
 
-    A plan that was broken off is not taken up: its text was never stored.
+    Return how many. A plan that was broken off is not taken up: its text was never stored.
     """
     count = drop_lost_plans()
     for act in take_abandoned():
-        carry_out(act)
+        pool.start(carry_out, act)
         count += 1
     return count

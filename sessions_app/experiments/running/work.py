@@ -22,6 +22,7 @@ from sessions_app.experiments.diagnosis.search import QUOTED, Bounds, CauseSearc
 from sessions_app.experiments.replays.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.experiments.replays.unsent import unsent_turn
+from sessions_app.experiments.running.pool import pool
 from sessions_app.experiments.running.watch import Watch
 from sessions_app.experiments.suites.expected import Expected, failures_of
 from sessions_app.experiments.suites.judging import judge
@@ -58,7 +59,7 @@ class ExperimentWatch(Watch):
         super().__init__(lambda: is_wanted(experiment, self.tried_count))
         self._experiment = experiment
         self._allowance = Allowance(settings.MRPVM_TRIAL_BUDGET if experiment.asks_models else 0)
-        self.tried_count = 0
+        self.tried_count = experiment.tried_count
 
     def live_model(self) -> LiveModel | None:
         """Return the model for one trial, None where none may be asked or none is configured."""
@@ -92,7 +93,8 @@ def run_experiment(experiment: Experiment) -> None:
     """
     watch = ExperimentWatch(experiment)
     try:
-        result = _RUNS[experiment.kind](experiment, watch)
+        with pool.place(watch.look):
+            result = _RUNS[experiment.kind](experiment, watch)
     except TurnCancelled:
         end_experiment(experiment, Status.CANCELLED, tried_count=watch.tried_count)
     except TurnInterrupted:
