@@ -4,7 +4,6 @@ Every process counts only its own work; a query has to sum over the processes.
 """
 
 from collections.abc import Callable
-from functools import cache
 
 from django.conf import settings
 
@@ -52,7 +51,14 @@ class Meters:
         self.sweep_lag_seconds.set_function(sweep_lag)
 
 
-@cache
+_meters: Meters | None = None
+
+
 def meters() -> Meters | None:
-    """Return this process's counters; None where metrics are not allowed."""
-    return None if settings.MRPVM_METRICS == OFF else Meters()
+    """Return this process's counters, the same from its start to its end; None where metrics are not allowed."""
+    global _meters
+    if settings.MRPVM_METRICS == OFF:
+        return None
+    if _meters is None:  # no `cache`: those are emptied when something was forgotten
+        _meters = Meters()
+    return _meters
