@@ -244,7 +244,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = "mrpvm_session"  # names of its own: localhost is shared by every port
 CSRF_COOKIE_NAME = "mrpvm_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
-SECURE_REDIRECT_EXEMPT = [r"^(api/)?(health|ready)$"]  # probes speak plain HTTP inside the machine
+SECURE_REDIRECT_EXEMPT = [r"^((api/)?(health|ready)|metrics)$"]  # asked beside the proxy, by plain HTTP
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 # Browsers' built-in lists are for the owner of a domain to ask for, not for a server to offer.

@@ -6,22 +6,22 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
+from sessions_app import metrics
+from sessions_app.actions.experiments.forgetting.files import clear_caches
 from sessions_app.background.sweeper import Sweeper
 from sessions_app.background.turn_metrics import count_turns
-from sessions_app.metrics import meters
 from sessions_app.turns.pipeline import turn_ended
 from tests.api.conftest import Caller
 
 
 @pytest.fixture
-def counting(settings: Settings) -> Iterator[None]:
+def counting(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Switch metrics on, readable with a key."""
     settings.MRPVM_METRICS = "key"
-    meters.cache_clear()
+    monkeypatch.setattr(metrics, "_meters", None)
     count_turns(lambda: Sweeper().lag_seconds)
     yield
     turn_ended.disconnect(dispatch_uid="count-turns")
-    meters.cache_clear()
 
 
 def samples(caller: Caller) -> dict[tuple[str, str], float]:
@@ -48,6 +48,14 @@ def test_turns_are_counted_by_how_they_ended(caller: Callable[..., Caller], coun
     assert 0 <= found["mrpvm_sweep_lag_seconds", ""] < 60
 
 
+def test_what_was_counted_outlasts_an_act_of_forgetting(caller: Callable[..., Caller], counting: None) -> None:
+    caller("editor").chat("My dog is called Rex.")
+    clear_caches()
+    found = samples(caller("admin"))
+    assert found["mrpvm_turns_total", "succeeded"] == 1
+    assert found["mrpvm_turns_allowed", ""] == 16
+
+
 def test_metrics_are_for_admins_unless_they_are_open(
     caller: Callable[..., Caller], counting: None, settings: Settings
 ) -> None:
@@ -59,3 +67,10 @@ def test_metrics_are_for_admins_unless_they_are_open(
 
 def test_metrics_are_off_unless_they_are_allowed(caller: Callable[..., Caller]) -> None:
     assert caller("admin").get("/metrics").status_code == 404
+
+
+def test_a_scraper_reaches_a_process_behind_the_proxy_by_plain_http(
+    caller: Callable[..., Caller], counting: None, settings: Settings
+) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    assert samples(caller("admin"))["mrpvm_turns_allowed", ""] == 16
