@@ -20,6 +20,8 @@ def announcement(started: Bootstrapped, host: str, port: int) -> str:
     url = base_url(host, port)
     if started.api_key:
         key, key_line = started.api_key, f"{started.api_key}  (shown this once)"
+    elif started.is_given_key_revoked:
+        key, key_line = "$MRPVM_API_KEY", "the one in MRPVM_API_KEY was revoked; make another under API keys"
     elif settings.MRPVM_API_KEY:
         key, key_line = "$MRPVM_API_KEY", "the one in MRPVM_API_KEY"
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from sessions_app.actions.experiments.experiments import close_abandoned_experiments
-from sessions_app.actions.settings.api_keys import create_key, ensure_key
+from sessions_app.actions.settings.api_keys import accept_key_of_setting, create_key
 from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.layers import sweep_staged
 from sessions_app.management.demo import load_demo
@@ -19,6 +19,7 @@ class Bootstrapped:
 
     login_url_path: str
     api_key: str | None
+    is_given_key_revoked: bool
     first_start: bool
 
 
@@ -39,10 +40,12 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     sweep_staged(alone=alone)
     if first_start and demo:
         load_demo(project)
-    generated = None
+    generated, is_given_key_revoked = None, False
     if api_key is not None:
-        ensure_key(project, "From MRPVM_API_KEY", api_key, "admin")
+        is_given_key_revoked = accept_key_of_setting(project, api_key).revoked_at is not None
     elif first_start:
         _, generated = create_key(project, "First key", "admin", admin)
     path = reverse("login-link", args=[create_login_link(admin)])
-    return Bootstrapped(login_url_path=path, api_key=generated, first_start=first_start)
+    return Bootstrapped(
+        login_url_path=path, api_key=generated, is_given_key_revoked=is_given_key_revoked, first_start=first_start
+    )

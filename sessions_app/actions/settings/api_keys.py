@@ -22,6 +22,7 @@ from sessions_app.models import ApiKey, AuditKind, Project, Role
 from sessions_app.models.settings.project import digest
 
 KEY_START = "mrp_"
+NAME_OF_SETTING = "From MRPVM_API_KEY"
 KEY_RANDOM_CHARS = 32
 PREFIX_CHARS = 12
 NAME_CHARS = 120
@@ -68,6 +69,16 @@ def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR)
     key, is_new = ApiKey.objects.get_or_create(digest=digest(plain), defaults=columns)
     if is_new:
         _record(AuditKind.KEY_CREATED, key)
+    return key
+
+
+@transaction.atomic
+def accept_key_of_setting(project: Project, plain: str) -> ApiKey:
+    """Return the row of the admin's key that `MRPVM_API_KEY` names; those that it named before are revoked."""
+    key = ensure_key(project, NAME_OF_SETTING, plain, Role.ADMIN)
+    before = ApiKey.objects.filter(name=NAME_OF_SETTING, created_by=None, revoked_at=None)
+    for replaced in before.exclude(pk=key.pk):
+        revoke_key(replaced)
     return key
 
 
