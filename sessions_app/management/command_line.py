@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 
+from django.conf import settings
 from django.core.management import ManagementUtility, get_commands, load_command_class
 from django.db import DatabaseError, OperationalError, ProgrammingError
 
@@ -17,6 +18,13 @@ class CommandLine(ManagementUtility):
     def __init__(self, argv: list[str]) -> None:
         super().__init__(["mrpvm", *argv[1:]])
         self.prog_name = "mrpvm"
+
+    def execute(self) -> None:
+        """Run the command that the arguments name; the version is this program's, not Django's."""
+        if self.argv[1:] in (["version"], ["--version"]):
+            sys.stdout.write(f"{settings.MRPVM_VERSION}\n")
+        else:
+            super().execute()
 
     def main_help_text(self, commands_only: bool = False) -> str:
         """Return one line a command, or the bare names of all."""

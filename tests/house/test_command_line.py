@@ -5,8 +5,14 @@ import os
 import sys
 
 import pytest
+from django.conf import settings
 
 from tests.command_line import CommandRunner
+
+
+@pytest.mark.parametrize("command", ["version", "--version"])
+def test_the_version_is_the_servers(commands: CommandRunner, command: str) -> None:
+    assert commands.run(command) == (0, f"{settings.MRPVM_VERSION}\n")
 
 
 @pytest.mark.parametrize("command", ["help", "version"])
