@@ -46,6 +46,6 @@ def check_wrappers(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
 def check_processes(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse several worker processes over the in-process channel layer: each would see its own events only."""
     count = settings.MRPVM_WORKER_COUNT
-    if count == 1 or settings.REDIS_URL:
+    if count == 1 or settings.ENVIRONMENT.text("REDIS_URL"):  # a bad address is a problem of its own
         return []
     return [Error(f"WEB_CONCURRENCY is {count}: several processes need REDIS_URL to share events.", id="mrpvm.E002")]

@@ -53,7 +53,9 @@ class Environment:
         return self.variables.get(name, "").strip()
 
     def refuse(self, name: str, expected: str, *, secret: bool = False) -> None:
-        """Note that the variable cannot be used as it is."""
+        """Note that the variable cannot be used as it is; only the first reason is told."""
+        if any(problem.variable == name for problem in self.problems):
+            return
         value = self.text(name)
         shown = NOT_SHOWN if secret and value else repr(value) if value else "not set"
         self.problems.append(SettingProblem(name, shown, expected))

@@ -173,6 +173,8 @@ def test_a_plugin_that_cannot_be_left_out_is_a_problem(settings: Settings, monke
 def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
     lines = problems(tmp_path, MRPVM_ENV="production")
     assert [line.split(":")[0] for line in lines] == ["SECRET_KEY is not set", "ALLOWED_HOSTS is not set"]
+    (refused,) = problems(tmp_path, **PRODUCTION | {"ALLOWED_HOSTS": "https://mrpvm.example"})
+    assert "host names" in refused
     assert problems(tmp_path, **PRODUCTION) == []
     assert not (tmp_path / "secret_key").exists()
 
@@ -216,12 +218,14 @@ def test_sqlite_waits_for_writers_and_survives_power_loss(tmp_path: Path) -> Non
 
 
 def test_several_workers_need_redis(settings: Settings) -> None:
-    settings.MRPVM_WORKER_COUNT, settings.REDIS_URL = 2, ""
+    settings.MRPVM_WORKER_COUNT, settings.ENVIRONMENT = 2, Environment({})
     assert [error.msg for error in check_processes(None)] == [
         "WEB_CONCURRENCY is 2: several processes need REDIS_URL to share events."
     ]
-    settings.REDIS_URL = "redis://127.0.0.1:6390"
+    settings.ENVIRONMENT = Environment({"REDIS_URL": "redis://127.0.0.1:6390"})
     assert check_processes(None) == []
+    settings.ENVIRONMENT, settings.REDIS_URL = Environment({"REDIS_URL": "127.0.0.1:6390"}), ""
+    assert check_processes(None) == []  # an address that cannot be used is a problem of its own
 
 
 @pytest.mark.rule("DECISION-25", "API-7")
