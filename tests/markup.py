@@ -4,14 +4,15 @@ import re
 from functools import lru_cache
 
 PRESERVED = re.compile(r"(<(pre|textarea|blockquote)\b.*?</\2>)", re.DOTALL)
-TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+TAG = re.compile(r"""<[^/>"'][^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>""")
 BLOCKS = (
     "html|head|body|title|meta|link|script|noscript|div|p|h[1-6]|ul|ol|li|dl|dt|dd|table|caption|thead|tbody|tr|td|th"
     "|form|fieldset|legend|section|article|nav|header|footer|main|aside|figure|figcaption|blockquote|details|dialog|menu"
     "|option|optgroup|datalist|select|hr|br|template|svg|defs|symbol|g|path|circle|rect|use|line|progress|meter"
 )
-AROUND_BLOCKS = re.compile(rf"\s*(</?(?:{BLOCKS})\b[^>]*>)\s*")
-IN_BOXES = re.compile(r"(<(?:button|summary|label)\b[^>]*>)\s+|\s+(</(?:button|summary|label)>)")
+AROUND_BLOCKS = re.compile(rf" ?(</?(?:{BLOCKS})\b[^>]*>) ?")
+BEGIN_OF_BOX = re.compile(r"(<(?:button|summary|label)\b[^>]*>) ")
+END_OF_BOX = re.compile(r" (</(?:button|summary|label)>)")
 
 
 def collapsed(html: str) -> str:
@@ -28,5 +29,5 @@ def _collapsed_tag(tag: str) -> str:
 
 
 def _collapsed(html: str) -> str:
-    html = AROUND_BLOCKS.sub(r"\1", re.sub(r"\s+", " ", html))
-    return IN_BOXES.sub(lambda box: box[1] or box[2], html)
+    html = AROUND_BLOCKS.sub(r"\1", " ".join(f"|{html}|".split())[1:-1])
+    return END_OF_BOX.sub(r"\1", BEGIN_OF_BOX.sub(r"\1", html))

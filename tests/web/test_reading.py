@@ -16,6 +16,8 @@ from tests.web.test_access_table import FIELDS
 WRITES = re.compile(r"\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+\"?(\w+)|\s*WITH\b.*\b(?:INSERT|UPDATE|DELETE)\b", re.I)
 EXPORTS = {"turn-export", "export", "session-bundle", "turns-export", "audit-export", "suite-file"}
 """The names of the addresses whose answer is a file; that somebody took it is in the audit log."""
+WITHOUT_PARAMETERS = re.compile(r"\w+_(?:change|delete|history)$")
+"""The names of the admin's pages that read no parameters."""
 ACTS = {"login-link", "ready"}  # the first logs in; the second writes a row and rolls it back
 
 
@@ -42,8 +44,9 @@ def test_no_get_changes_anything(project: Project) -> None:
         for pattern, path in addresses(get_resolver().url_patterns, ids):
             name = str(pattern.name)
             for parameters in ({}, dict.fromkeys(FIELDS, "1")):
-                client.get(path, parameters, headers={"HX-Request": "true"})
-                count += 1
+                if not (parameters and WITHOUT_PARAMETERS.match(name)):
+                    client.get(path, parameters, headers={"HX-Request": "true"})
+                    count += 1
     assert count > 600
     assert [one for one in written if one[0] not in EXPORTS or one[2] != "sessions_app_auditentry"] == []
 
