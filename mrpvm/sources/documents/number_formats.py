@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 type Moment = datetime.datetime | datetime.date | datetime.time | datetime.timedelta
 
-_LITERAL = r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^][-]*)[^][]*\]'
+_LITERAL = r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^][-]*+)[^][]*\]'
 _UNSEEN = r"[_*].|\[[^][]*\]"
 _SECTION = re.compile(r'(?:^|(?<=;))(?:"[^"]*"|\\.|[^;])*')
 _NUMBER = re.compile(
