@@ -23,7 +23,20 @@ def syntax_tree(path: Path) -> ast.Module:
 @cache
 def nodes(path: Path) -> list[ast.AST]:
     """Return all nodes in the syntax tree of a source file."""
-    return list(ast.walk(syntax_tree(path)))
+    return below(syntax_tree(path))
+
+
+@cache
+def below(root: ast.AST) -> list[ast.AST]:
+    """Return a node and all below it, without contexts and operators, which hold nothing."""
+    found = [root]
+    for node in found:
+        for value in vars(node).values():
+            if isinstance(value, list):
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST) and value._fields:
+                found.append(value)
+    return found
 
 
 def page(name: str) -> str:

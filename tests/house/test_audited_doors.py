@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from tests.house.pages import ROOT, syntax_tree
+from tests.house.pages import ROOT, below, syntax_tree
 
 # One process parses the sources.
 pytestmark = pytest.mark.xdist_group("sources")
@@ -58,15 +58,15 @@ def re_exports(module: str) -> dict[str, Name]:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, Name]]:
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sessions_app"):
             yield from ((item.asname or item.name, (node.module, item.name)) for item in node.names)
 
 
 def called(function: ast.AST, module: str, known: dict[str, Name]) -> Iterator[Name]:
-    notes = [getattr(node, name, None) for node in ast.walk(function) for name in ("annotation", "returns")]
-    annotating = {inner for note in notes if note is not None for inner in ast.walk(note)}  # annotations call nothing
-    for node in ast.walk(function):
+    notes = [getattr(node, name, None) for node in below(function) for name in ("annotation", "returns")]
+    annotating = {inner for note in notes if note is not None for inner in below(note)}  # annotations call nothing
+    for node in below(function):
         if node in annotating:
             continue
         if isinstance(node, ast.Name):
@@ -106,7 +106,7 @@ def writing() -> frozenset[Name]:
         (module, node.name)
         for module, tree in modules(*WRITERS)
         for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and any(is_write(inner) for inner in ast.walk(node))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and any(is_write(inner) for inner in below(node))
     )
 
 

@@ -32,7 +32,7 @@ def marks() -> dict[str, list[str]]:
     for path in sorted((ROOT / "tests").rglob("*.py")):
         if "mark.rule(" not in (text := path.read_text(encoding="utf-8")):
             continue
-        for node in ast.walk(ast.parse(text)):
+        for node in (each for top in ast.parse(text).body for each in (top, *getattr(top, "body", ()))):
             for call in getattr(node, "decorator_list", ()):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.rule":
                     for rule in call.args:
