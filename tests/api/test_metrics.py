@@ -69,7 +69,7 @@ def test_metrics_are_off_unless_they_are_allowed(caller: Callable[..., Caller]) 
     assert caller("admin").get("/metrics").status_code == 404
 
 
-def test_a_scraper_reaches_a_process_behind_the_proxy_by_plain_http(
+def test_a_scraper_reaches_a_process_by_plain_http(
     caller: Callable[..., Caller], counting: None, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True

@@ -61,5 +61,5 @@ def test_a_message_without_a_question_may_request(message: str) -> None:
      ("Write a poem about the history of ships", "order"), ("put the dentist on my list for friday", "order"),
      ("Could you shorten this to 100 words?", "order")],
 )  # fmt: skip
-def test_a_message_that_names_a_list_or_summary_may_not_request(message: str, kind: str) -> None:
+def test_a_message_with_such_a_word_may_not_request(message: str, kind: str) -> None:
     assert kind_of(message, is_alone=True) == kind

@@ -170,9 +170,7 @@ def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Setti
     ran(until(made, lambda: not made.is_running))
 
 
-def test_an_experiment_that_waits_for_others_keeps_its_lease_and_can_be_stopped(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_waiting_experiment_keeps_its_lease_and_is_stoppable(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = talk(*ASKED)
     release = threading.Event()
     monkeypatch.setattr("sessions_app.experiments.running.pool.LOOK_SECONDS", 0.1)

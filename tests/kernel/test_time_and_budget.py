@@ -206,7 +206,7 @@ def test_the_last_call_can_be_reserved_and_no_further_one() -> None:
     assert not calls.reserve(1)
 
 
-def test_a_recorded_reply_gives_back_the_calls_that_its_plugin_reserved() -> None:
+def test_a_recorded_reply_gives_back_reserved_calls() -> None:
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     late = solver(solution("Late."), max_llm_calls=2)
     other = solver(solution("Yes."), plugin_id="gs-b", max_llm_calls=2)

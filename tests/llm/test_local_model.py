@@ -13,7 +13,7 @@ PROGRAM = 'print(\'{"url": "http://127.0.0.1:1/v1"}\', flush=True); import sys; 
 """Says where it serves, and serves nothing."""
 
 
-def test_a_model_that_could_not_be_started_again_is_started_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_could_not_start_again_is_started_later(monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[int] = []
     is_back = threading.Event()
 
