@@ -34,7 +34,7 @@ from tests.live import LiveServer, wait_for_requests, wait_for_streams
 from tests.llm.provider import KEY, Provider, say
 from tests.migrated import drop_template, migrated_file, migrated_template, new_database
 
-hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
+hypothesis.settings.register_profile("default", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
