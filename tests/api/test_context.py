@@ -310,3 +310,13 @@ def test_a_message_that_is_taken_away_is_not_told_by_the_summary(editor: Caller)
     assert "thing 3" not in str(section(report, "summary")).casefold()
     kinds = list(session.events.values_list("kind", flat=True))
     assert kinds.count("messages.changed") == 2
+
+
+def test_a_session_is_named_by_the_first_message_that_is_left(editor: Caller) -> None:
+    session = begun(editor, 4)
+    first, second = session.messages.filter(role="user").values_list("content", flat=True)
+    assert session.first_message == first
+    for sequence, left in ((2, first), (1, second), (3, "")):
+        remove_message(session, sequence)
+        session.refresh_from_db()
+        assert session.first_message == left

@@ -226,6 +226,13 @@ def test_a_turn_has_the_same_tabs_on_all_its_pages(live_project: Project, turn: 
         assert link_of(again, "Context") == f"{base}?tab=context"
 
 
+@pytest.mark.parametrize("written", ["many", "9" * 5_000])
+def test_a_limit_that_is_no_number_is_refused(live_project: Project, turn: ExplainabilityTurn, written: str) -> None:
+    client = member_client(live_project)
+    shown = client.post(address(turn, "turn-try-run"), {"max_llm_calls": written}, follow=True).text
+    assert "The limits must be whole numbers." in shown
+
+
 def test_a_head_that_is_refreshed_replays_once(
     live_project: Project, turn: ExplainabilityTurn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,8 @@ def remove_message(session: Session, sequence: int) -> None:
         Conflict: TURN_IN_PROGRESS.
 
     Effects: the row is deleted, with the conversation points from there on and a summary that covers the message; the
-    next turn that needs a summary makes a new one; `messages.changed`.
+    next turn that needs a summary makes a new one; the session is named by the first message that is left;
+    `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
     gone, _ = locked.messages.filter(sequence=sequence).delete()
@@ -183,7 +184,10 @@ def remove_message(session: Session, sequence: int) -> None:
     locked.conversation_points.filter(sequence__gte=sequence).delete()
     if locked.summary and locked.summary["through"] >= sequence:
         locked.summary = None
-    locked.save(update_fields=["removed_message_count", "summary"])
+    said = locked.messages.filter(role=Message.Speaker.USER)
+    if not said.filter(sequence__lt=sequence).exists():
+        locked.first_message = beginning_of(said.values_list("content", flat=True).first() or "")
+    locked.save(update_fields=["removed_message_count", "summary", "first_message"])
     if gone:
         record_of_session(AuditKind.MESSAGE_REMOVED, locked, sequence=sequence)
     events.append(locked, ("messages.changed", events.NoFacts()))

@@ -89,7 +89,7 @@ def changes_of(query: QueryDict, message: str) -> Changes:
     """Return the changes in a query string or a form; the turn's own message counts as no change.
 
     Raises:
-        InvalidInput: the temperature or the number of tokens is not acceptable.
+        InvalidInput: a limit, the temperature or the number of tokens is not acceptable.
     """
 
     def text(name: str) -> str:
@@ -111,7 +111,7 @@ def changes_of(query: QueryDict, message: str) -> Changes:
         without_preferences=text("preferences") == "none",
         deliberation_level=int(level) if level in ("0", "1", "2", "3") else None,
         flags=flags,
-        limits={name: int(text(name)) for name in _LIMITS if text(name).isascii() and text(name).isdigit()},
+        limits={name: _limit(text(name)) for name in _LIMITS if text(name)},
         without_plugins=_listed(query.getlist("plugin")),
         sampling=_sampling(text("temperature"), text("max_tokens")),
         **{name: text(name) or None for name in _TEXTS},  # type: ignore[arg-type]
@@ -119,6 +119,12 @@ def changes_of(query: QueryDict, message: str) -> Changes:
 
 
 _LIMITS = ("request_timeout_ms", "plugin_timeout_ms", "max_llm_calls")
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise InvalidInput("The limits must be whole numbers.")
+    return int(text)
 
 
 def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
