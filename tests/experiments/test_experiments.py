@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -158,6 +159,17 @@ def test_an_abandoned_experiment_is_closed_as_interrupted(long_search: Experimen
     long_search.refresh_from_db()
     assert (long_search.status, (long_search.error or {})["code"]) == ("interrupted", "TURN_INTERRUPTED")
     assert set(long_search.trials.values_list("status", flat=True)) == {"interrupted"}
+
+
+def test_why_an_experiment_could_not_be_closed_is_in_the_log(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_args: object, **_named: object) -> None:
+        raise OperationalError("the disk is full")
+
+    monkeypatch.setattr(work, "end_experiment", fail)
+    start_trials(talk(*ASKED).session, None, [Changes()], ANNA, message="What do I like?", wait_ms=30_000)
+    assert "the disk is full" in caplog.text
 
 
 def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """The threads that run experiments: a limited number at a time; some more wait, and others are refused."""
 
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from django.db import connections
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
 from sessions_app.database import living_connection
+
+logger = logging.getLogger(__name__)
 
 WAITING_A_PLACE = 10
 """How many experiments may wait for each that may run."""
@@ -73,6 +76,9 @@ class ExperimentPool:
         try:
             with living_connection():
                 run()
+        except Exception:
+            logger.exception("an experiment, or an act of forgetting, could not be closed")
+            raise
         finally:
             connections.close_all()  # such a thread is seldom used: it keeps none
             with self._changed:
