@@ -13,6 +13,7 @@ from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
+from sessions_app.queries.experiments.forgetting.origins import Subject, work_of
 from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
 from tests.actions.knowledge_scene import add_text, held, seen
 from tests.layers.units import make_unit
@@ -252,3 +253,12 @@ def test_whatever_happens_to_sources_nothing_stale_is_shown(session: Session, ba
         assert [claim for claim, _ in seen(session, "pump")] == expected.shown, where
         assert dirty_in(session) == expected.dirty, where
         assert fresh(session).draft.unit_count == len(expected.shown), where
+
+
+def test_whatever_was_derived_is_forgotten_with_its_origin(base: KnowledgeBase) -> None:
+    """However many steps lie between them."""
+    for number in range(12):
+        origins = (f"s{number - 1}::0",) if number else ()
+        add(base, source(f"s{number}", f"Statement number {number} stands alone", origins=origins))
+    found = work_of(base.project, Subject(kind="unit", kb_id=base.kb_id, unit_id="s0::0"))
+    assert found.unit_ids == {f"s{number}::0" for number in range(12)}

@@ -36,7 +36,6 @@ from sessions_app.queries.sessions.lookups import session as session_of
 MOST_PHRASES = 50_000
 _ROWS_A_QUERY = 500
 _UNIT_TEXTS = ("title", "claim", "procedure", "condition", "text_body")
-_MOST_ROUNDS = 8
 Kind = Forgetting.Kind
 
 
@@ -320,13 +319,11 @@ def _with_units(project: Project, work: Work) -> Work:
                 hashes.add(row["hash"])
                 unit_ids.add(row["unit_id"])
     new = set(unit_ids)
-    for _ in range(_MOST_ROUNDS):
+    while new:
         derived = list(_derived(new, reach))
         new = {unit.unit_id for unit in derived} - unit_ids
         unit_ids |= new
         hashes |= {unit.hash for unit in derived}
-        if not new:
-            break
     return replace(work, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
 
 
