@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 import zstandard
+from django.core import serializers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions_app.models import TurnConditions
 from sessions_app.models.turns import compression, payload_frames
 from sessions_app.models.turns.compression import compress, decompress
 from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
@@ -27,6 +29,13 @@ def test_a_value_comes_back_as_it_was(value: object) -> None:
 def test_half_a_surrogate_pair_is_kept() -> None:
     field = compression.CompressedJSONField()
     assert field.from_db_value(compress(compression.json_bytes(["\ud83d", "\x00"])), None, None) == ["\ud83d", "\x00"]
+
+
+@pytest.mark.parametrize("value", [{"a": [1, None, "b"]}, ["a"], "text", 3, None])
+def test_a_fixture_of_django_keeps_a_value(value: object) -> None:
+    written = serializers.serialize("json", [TurnConditions(digest="a", content=value)])
+    (read,) = serializers.deserialize("json", written)
+    assert read.object.content == value
 
 
 @given(st.lists(st.tuples(st.binary(max_size=300), st.integers(0, 50)), max_size=12))

@@ -82,6 +82,6 @@ class CompressedJSONField(PlainInMigrations, models.BinaryField):
         """Return the value itself: it is JSON already."""
         return value
 
-    def value_to_string(self, obj: models.Model) -> str:
-        """Return the value as JSON, for serialisers."""
-        return json.dumps(self.value_from_object(obj))
+    def value_to_string(self, obj: models.Model) -> Any:
+        """Return the value itself for serialisers, as Django's JSON column does: `to_python` takes it back."""
+        return self.value_from_object(obj)
