@@ -68,7 +68,7 @@ from sessions_app.layers.units import (
 from sessions_app.layers.upkeep.compaction import compact_long_chains
 from sessions_app.layers.upkeep.packing import pack_large_layers
 from sessions_app.layers.upkeep.reindexing import is_anything_left, reindex
-from sessions_app.layers.words import count_unused_words, insert_words, keys_holding, merge_word_index
+from sessions_app.layers.words import count_unused_words, insert_words, keys_holding, merge_word_index, note_words
 
 __all__ = [
     "CHOSEN_MAX",
@@ -115,6 +115,7 @@ __all__ = [
     "no_such_base",
     "not_removed",
     "note_revision",
+    "note_words",
     "outdated_layers",
     "pack_large_layers",
     "past_view",

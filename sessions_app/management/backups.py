@@ -16,11 +16,13 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from django.conf import settings
-from django.db import connection, connections
+from django.core.management import call_command
+from django.db import Error, connection, connections
 from django.utils import timezone
 
 from mrpvm.archives import DAMAGED_ARCHIVE
 from sessions_app.actions.upkeep.copies import copy_sqlite, database_file
+from sessions_app.actions.upkeep.sqlite_rows import copy_rows
 from sessions_app.management.files import open_owned_file, open_whole_file
 from sessions_app.queries.versions import is_known_migration, latest_migration
 
@@ -88,22 +90,30 @@ def verified(file: Path) -> BackupManifest:
 def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManifest:
     """Replace the database and files by those of a backup; no process may serve the database meanwhile.
 
+    A backup of SQLite can be restored to PostgreSQL too.
+
     What was there stays beside it: SQLite's database and the folders under names that end in `before-restore`. A
     folder of which the backup holds nothing is gone afterwards. If a step fails, the earlier ones are undone.
 
     Raises:
-        BackupError: it is damaged, of another database or of a newer version, or it cannot be put in place; nothing was
-            changed.
+        BackupError: it is damaged, of a database that it cannot be moved from or of a newer version, or it cannot be
+            put in place; nothing was changed.
     """
     manifest = verified(file)
-    if manifest.database != connection.vendor:
+    moves = (manifest.database, connection.vendor) == ("sqlite", "postgresql")
+    if manifest.database != connection.vendor and not moves:
         raise BackupError(f"{file} is a backup of {manifest.database}; this server uses {connection.vendor}.")
-    if _DATABASES[connection.vendor] not in manifest.checksums:
+    if _DATABASES[manifest.database] not in manifest.checksums:
         raise BackupError(f"{file} holds no database.")
     if not is_known_migration(manifest.latest_migration):
         raise BackupError(
             f"{file} was made by mrpvm {manifest.version} ({manifest.latest_migration}), which is newer than this one:"
             f" mrpvm {settings.MRPVM_VERSION} ({latest_migration()})."
+        )
+    if moves and manifest.latest_migration != latest_migration():
+        raise BackupError(
+            f"{file} was made by mrpvm {manifest.version}, an earlier version; for PostgreSQL it takes one of this"
+            f" version: start mrpvm {settings.MRPVM_VERSION} with SQLite once and make another."
         )
     if with_secret_key and not manifest.has_secret_key:
         raise BackupError(f"{file} holds no signing key.")
@@ -119,9 +129,9 @@ def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManife
                     _put(Path(scratch) / "files" / folder, data / folder, stamp, undo)
                 if with_secret_key:
                     _put(Path(scratch) / _KEY_FILE, data / _KEY_FILE, stamp, undo)
-                _put_database(Path(scratch) / _DATABASES[connection.vendor], stamp, undo)
+                _put_database(Path(scratch) / _DATABASES[manifest.database], stamp, undo)
                 undo.pop_all()
-    except OSError as error:
+    except (OSError, sqlite3.Error, Error) as error:
         raise BackupError(f"the backup could not be put in place: {error}") from error
     return manifest
 
@@ -167,6 +177,10 @@ def _dump(target: Path) -> None:
 
 def _put_database(source: Path, stamp: str, undo: ExitStack) -> None:
     connections.close_all()
+    if source.name != _DATABASES[connection.vendor]:
+        call_command("migrate", interactive=False, verbosity=0)
+        copy_rows(source)
+        return
     if connection.vendor == "postgresql":
         _run_postgresql(
             "pg_restore", "--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction",

@@ -36,7 +36,10 @@ UPKEEP = {
 }  # fmt: skip
 """What changes nothing that anybody sees."""
 
-ALLOWED = OF_CONVERSATIONS | OF_READERS | UPKEEP
+RECORDED_ELSEWHERE = {"copy_rows"}
+"""What the command `restore` records."""
+
+ALLOWED = OF_CONVERSATIONS | OF_READERS | UPKEEP | RECORDED_ELSEWHERE
 
 
 def modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:

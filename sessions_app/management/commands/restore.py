@@ -20,7 +20,8 @@ class Command(BaseCommand):
 
     help = (
         "Put the backup FILE in the place of the database and the operator's files. Refused while a server runs, and"
-        " for a backup of a newer version. What was there stays beside it (SQLite, files)."
+        " for a backup of a newer version. What was there stays beside it (SQLite, files). A backup of SQLite moves to"
+        " PostgreSQL if DATABASE_URL names it."
     )
     requires_system_checks = []  # some of them open the database, which may be the reason for this
 
