@@ -1,6 +1,7 @@
 """Whether this version of the server may use the database."""
 
 from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from sessions_app.management.server import CannotStart, named_database
@@ -44,3 +45,14 @@ def unprepared_database() -> str:
         f"{named_database()}: the tables are not those of mrpvm {settings.MRPVM_VERSION}. Give the command the"
         " environment of the server, MRPVM_DATA_DIR and DATABASE_URL above all, or start the server once."
     )
+
+
+class PreparedCommand(BaseCommand):
+    """A command that is refused on tables which no start of this version has prepared."""
+
+    requires_migrations_checks = True
+
+    def check_migrations(self) -> None:
+        """Refuse; Django's own check advises to migrate, which in a wrong directory makes a second database."""
+        if line := unprepared_database():
+            raise CommandError(line)

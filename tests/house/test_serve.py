@@ -94,6 +94,7 @@ def test_a_command_without_a_database_says_so_in_one_line(
         assert code == 1
         assert f"MRPVM_DATA_DIR is '{tmp_path}': the tables are not those of mrpvm " in output
         assert "Traceback" not in output
+        assert ("migrate" in output) == (command[0] == "changepassword")  # Django's own
     (tmp_path / "db.sqlite3").write_bytes(b"not a database" * 1000)
     commands.use(tmp_path)
     for command in (("createkey", "bot"), ("doctor",), ("backup", str(tmp_path / "backup.zip"))):

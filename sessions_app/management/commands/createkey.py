@@ -3,19 +3,19 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.models import Role
 from sessions_app.queries.settings.projects import project_named
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Prints the key alone on standard output, so that a script can take it."""
 
     help = "Make an API key and print it; it is shown this once."
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what the key is for, as the API keys page lists it")

@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from mrpvm.errors import MRPError
 from mrpvm.values import Selection
@@ -12,6 +12,7 @@ from sessions_app.actions.experiments.experiments import Author
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation
 from sessions_app.experiments.running.experiments import start_bisect, start_diagnosis, start_trials
 from sessions_app.experiments.trials.changes import Changes
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.models import Experiment, ExplainabilityTurn, Project
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.knowledge.bases import knowledge_base
@@ -23,14 +24,13 @@ _AUTHOR = Author(name="command line")
 _WAIT_MS = 600_000
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Runs trials of a turn, or searches by them, and prints the results."""
 
     help = (
         "Run a recorded turn again with one thing changed, search for what its answer depends on, or since when it is"
         " what it is. Nothing of the conversation is changed; the experiment is kept."
     )
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the turn and what to try of it."""

@@ -4,13 +4,14 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.experiments.forgetting.acts import cancel_act
 from sessions_app.experiments.forgetting.acts import name_of, start_plan, start_removal
 from sessions_app.experiments.forgetting.certificate import places_of
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.models import Forgetting
 from sessions_app.queries.experiments.forgetting.acts import forgetting
 from sessions_app.queries.experiments.forgetting.origins import Subject
@@ -20,14 +21,13 @@ _LOOK_SECONDS = 0.1
 _TOLD_EVERY_SECONDS = 5.0
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Plans, asks for the plan's name, carries out, prints the certificate."""
 
     help = (
         "Forget a text, message, unit, source or session: show where it is, remove it everywhere once its name is"
         " typed, and search everything again. The exit status is 1 unless nothing is found at the end."
     )
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options that name what to forget."""

@@ -3,22 +3,22 @@
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from mrpvm.errors import Conflict
 from mrpvm.preview import counted
 from sessions_app.layers import is_anything_left, reindex
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.pacing import Pacer
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Writes the index again, layer by layer, while the server runs or not."""
 
     help = (
         "Write the index of knowledge again where an earlier version has written it. Safe beside a running server;"
         " what is broken off goes on with the layer that it was at. Does nothing where all is up to date."
     )
-    requires_migrations_checks = True
     seconds_between_lines = 2.0
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -5,24 +5,24 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
 from sessions_app.experiments.replays.replay import replay
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.pacing import Pacer
 from sessions_app.queries.sessions.lookups import present_sessions
 from sessions_app.queries.turns.registry import ended_turns
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Replays ended turns; nothing is written, and no model is asked."""
 
     help = (
         "Run ended turns again over what they saw and compare them with their record. Nothing is written, no model is"
         " asked. The exit status is 1 if a turn comes out differently."
     )
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add which turns are meant."""

@@ -3,21 +3,21 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.settings.projects import add_member, create_login_link
 from sessions_app.actions.settings.second_factor import reset_second_factor_of
+from sessions_app.management.versions import PreparedCommand
 from sessions_app.models.settings.project import MEMBER_ROLES
 from sessions_app.queries.settings.projects import project_named
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     """Prints the path of a one-time login link; the person sets a password with `changepassword`, or never."""
 
     help = "Add a user to a project, or change the role of one, and print a login link that works once."
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
