@@ -15,7 +15,17 @@ from sessions_app.web.sessions import list_views as sessions
 from sessions_app.web.sessions import memory_views as session_memory
 from sessions_app.web.sessions import skill_views as session_skills
 from sessions_app.web.sessions import views as session
-from sessions_app.web.settings import api_keys, audit, members, projects, quotas, retention, second_factor, storage
+from sessions_app.web.settings import (
+    api_keys,
+    audit,
+    members,
+    passwords,
+    projects,
+    quotas,
+    retention,
+    second_factor,
+    storage,
+)
 from sessions_app.web.settings import plugin_views as plugins
 from sessions_app.web.settings import views as settings
 from sessions_app.web.shell import login
@@ -167,6 +177,7 @@ urlpatterns = [
     path("retention/stop", retention.stop, name="retention-stop"),
     path("retention/start", retention.start, name="retention-start"),
     path("audit", audit.index, name="audit"),
+    path("password", passwords.index, name="password"),
     path("second-factor", second_factor.index, name="second-factor"),
     path("api-keys", api_keys.index, name="api-keys"),
     path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),

@@ -83,6 +83,7 @@ def addresses(browser: Browser) -> dict[str, str]:
         "found": reverse("search") + "?q=rex+status:faild",
         "API keys": reverse("api-keys"),
         "storage": reverse("storage"),
+        "password": reverse("password"),
         "second factor": reverse("second-factor"),
     }
 

@@ -36,8 +36,8 @@ UPKEEP = {
 }  # fmt: skip
 """What changes nothing that anybody sees."""
 
-RECORDED_ELSEWHERE = {"copy_rows"}
-"""What the command `restore` records."""
+RECORDED_ELSEWHERE = {"change_own_password", "copy_rows"}
+"""What Django's signals of users record, and the command `restore`."""
 
 ALLOWED = OF_CONVERSATIONS | OF_READERS | UPKEEP | RECORDED_ELSEWHERE
 

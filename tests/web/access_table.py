@@ -26,7 +26,7 @@ _NAMES: dict[Needs, str] = {
         knowledge-tree knowledge-compare plugins overview turns turn-filters review
         turn-filter search search-palette search-complete model-names
         projects review""",
-    Needs("viewer", "viewer"): "second-factor",
+    Needs("viewer", "viewer"): "password second-factor",
     Needs("viewer", "editor"): "session-create suites knowledge",
     Needs("viewer", "admin"): "settings",
     Needs("editor", None): "session-kb-saving session-kb-mounting",

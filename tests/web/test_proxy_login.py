@@ -8,6 +8,7 @@ from django.test import AsyncClient
 from pytest_django import Settings
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from sessions_app.actions.settings.projects import add_member, ensure_default_project
 from sessions_app.models import AuditEntry, AuditKind
 from sessions_app.web.shell.proxy_login import PEER, KnownPeer, Scope
 
@@ -46,6 +47,19 @@ async def test_a_trusted_proxy_says_who_somebody_is() -> None:
     assert await AuditEntry.objects.filter(kind=AuditKind.LOGIN_SUCCEEDED).acount() == 1
     assert await status(client, PROXY, X_Forwarded_User="bob") == 403
     assert await User.objects.filter(username="bob").aexists()
+
+
+@pytest.mark.asyncio
+async def test_whom_the_proxy_logs_in_sets_no_password_here() -> None:
+    """It would still log in somebody whom the proxy no longer knows."""
+    client = AsyncClient()
+    await status(client, PROXY, X_Forwarded_User="ann")
+    await sync_to_async(add_member)(await sync_to_async(ensure_default_project)(), "ann", "viewer")
+    named = {"X-Forwarded-User": "ann"}
+    assert 'name="password"' not in (await client.get("/password", headers=named)).content.decode()
+    answer = await client.post("/password", {"password": "battery staple"}, headers=named)
+    assert answer.status_code == 403
+    assert not (await User.objects.aget(username="ann")).has_usable_password()
 
 
 @pytest.mark.asyncio

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, NotFound
 from sessions_app.actions.settings.audit import record
+from sessions_app.actions.settings.passwords import set_checked_password
 from sessions_app.actions.settings.projects import remove_member, set_member
 from sessions_app.models import AuditKind, Invitation, Membership, Project, Role
 from sessions_app.models.settings.project import MEMBER_ROLES, digest
@@ -79,10 +79,9 @@ def join_as_new_user(secret: str, name: str, password: str) -> User:
     user = User(username=name.strip())
     try:
         user.full_clean(exclude=["password"])
-        validate_password(password, user)
     except ValidationError as error:
         raise InvalidInput(" ".join(error.messages)) from None
-    user.set_password(password)
+    set_checked_password(user, password)
     try:
         with transaction.atomic():
             user.save()

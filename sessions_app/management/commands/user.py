@@ -15,7 +15,7 @@ from sessions_app.queries.settings.projects import project_named
 
 
 class Command(PreparedCommand):
-    """Prints the path of a one-time login link; the person sets a password with `changepassword`, or never."""
+    """Prints the path of a one-time login link; the person sets a password on the page of it, or never."""
 
     help = "Add a user to a project, or change the role of one, and print a login link that works once."
 

@@ -21,7 +21,12 @@ def is_asked_for(user: Any, session: Any) -> bool:
     """Return whether this browser's login, made by a password alone, now needs a second factor."""
     if settings.MRPVM_SECOND_FACTOR != "required" or not user.is_authenticated or session.get(_PASSED):
         return False
-    return bool(user.has_usable_password()) and session.get(BACKEND_SESSION_KEY) != _PROXY_BACKEND
+    return bool(user.has_usable_password()) and not is_by_proxy(session)
+
+
+def is_by_proxy(session: Any) -> bool:
+    """Return whether the proxy of single sign-on has logged in this browser."""
+    return bool(session.get(BACKEND_SESSION_KEY) == _PROXY_BACKEND)
 
 
 class SecondFactorRequired:
