@@ -37,6 +37,7 @@ REQUESTS = {
     "negative length": "POST /login HTTP/1.1\r\nContent-Length: -5\r\n",
     "two lengths": "POST /login HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
     "endless length": f"POST /login HTTP/1.1\r\nContent-Length: {10**30}\r\n",
+    "length with zeros": f"POST /login HTTP/1.1\r\nContent-Length: {'0' * 5_000}\r\n",
     "form without boundary": "POST /login HTTP/1.1\r\nContent-Type: multipart/form-data\r\nContent-Length: 0\r\n",
     "login link": "GET /login/link/%00 HTTP/1.1\r\n",
     "MCP from nowhere": "POST /mcp HTTP/1.1\r\nOrigin: http://[\r\nContent-Length: 0\r\n",

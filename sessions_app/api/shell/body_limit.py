@@ -91,7 +91,7 @@ class BodyLimit:
     def _limit_and_length(self, scope: dict[str, Any]) -> tuple[int, int]:
         headers = {name: value for name, value in scope["headers"] if name in {b"content-type", b"content-length"}}
         upload = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
-        stated = headers.get(b"content-length", b"0")
+        stated = headers.get(b"content-length", b"").lstrip(b"0")  # any number of them may come before
         return self.max_upload_bytes if upload else self.max_bytes, int(stated) if stated.isdigit() else 0
 
 

@@ -189,10 +189,9 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
 def _prepared(turn: ExplainabilityTurn, ref: str) -> Detail | None:
     """Return the payload of a model call that prepared the turn; the ref `prepare-1` is the first."""
     exchanges = (turn.context_report or {}).get("requests", ())
-    number = ref.removeprefix(PREPARED) if ref.startswith(PREPARED) else ""
-    if not number.isdecimal() or not 1 <= int(number) <= len(exchanges):
+    exchange = next((exchange for number, exchange in enumerate(exchanges, 1) if ref == f"{PREPARED}{number}"), None)
+    if exchange is None:
         return None
-    exchange = exchanges[int(number) - 1]
     response = exchange.get("response") or {}
     payload = {
         "input": exchange.get("body"),
