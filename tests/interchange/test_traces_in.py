@@ -132,6 +132,27 @@ def test_batches_out_of_order_make_one_turn_once(editor: Caller) -> None:
     assert found["kind"] == "imported"
 
 
+def test_the_page_of_a_trace_shows_what_came_of_it_since_it_was_last_read(editor: Caller, project: Project) -> None:
+    """Also where a later batch has named the conversation, which is another session."""
+    reader = member_client(project)
+    said = {"output.value": "In the garden [1]."}
+    for sent, ids in (
+        (span(3, 2, attributes=said), ["frame-0", "exec-0.1"]),
+        (span(2, 1), ["frame-0", "exec-0.1"]),
+        (
+            span(1, attributes={"gen_ai.conversation.id": "talk 7", **said}),
+            ["frame-0", "frame-0.1", "exec-0.1.1"],
+        ),
+    ):
+        send(editor, sent)
+        turn = ExplainabilityTurn.objects.get()
+        address = reverse("turn", args=[turn.session.session_id, turn.request_id])
+        page = LexborHTMLParser(reader.get(address).text)
+        assert [row.attributes["data-id"] for row in page.css("[role=treeitem]")] == ids
+        assert {link.attributes["href"] for link in page.css(".cite")} <= {f"{address}/sources/1"}
+    assert page.css(".cite")
+
+
 def test_an_imported_turn_says_that_it_cannot_be_replayed(editor: Caller, project: Project) -> None:
     send(editor, span(1, attributes={"input.value": "Where is Rex?", "output.value": "In the garden."}))
     turn = ExplainabilityTurn.objects.get()

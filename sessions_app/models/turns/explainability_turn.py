@@ -248,6 +248,16 @@ class ExplainabilityTurn(models.Model):
         return self.status == self.Status.RUNNING
 
     @property
+    def record_key(self) -> tuple[int, *tuple[object, ...]]:
+        """Return the key under which caches hold the record of an ended turn.
+
+        The primary key may be used again after a deletion, the request id is not. Of an imported trace more may come:
+        its session, which may be another one then, has a new event each time.
+        """
+        is_imported = self.kind == self.Kind.IMPORTED
+        return self.pk, self.request_id, *((self.session_id, self.session.event_sequence) if is_imported else ())
+
+    @property
     def is_trial(self) -> bool:
         """Return whether this is the trace of a trial, and no part of the conversation."""
         return self.trial_number > 0

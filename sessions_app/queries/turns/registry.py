@@ -130,12 +130,12 @@ def graph(turn: ExplainabilityTurn) -> Graph:
 
     The graph of an ended turn is cached, because a reader requests it for every node.
     """
-    return fold_graph(events(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
+    return fold_graph(events(turn)) if turn.is_running else ended_graph(*turn.record_key)
 
 
 @lru_cache(maxsize=4)
-def ended_graph(turn_pk: int, request_id: str) -> Graph:
-    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+def ended_graph(turn_pk: int, *version: object) -> Graph:
+    """Return the graph of a turn that has ended, by its `record_key`."""
     return fold_graph(_events_of(turn_pk))
 
 

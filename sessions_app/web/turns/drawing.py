@@ -55,17 +55,17 @@ def drawing(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
     """Return the turn's graph and outline; those of an ended turn are cached."""
     if turn.is_running:
         return _drawn(turn, reader)
-    return _ended_drawing(turn.pk, turn.request_id, reader)
+    return _ended_drawing(reader, *turn.record_key)
 
 
 @TextCache
-def _ended_drawing(turn_pk: int, request_id: str, reader: Reader) -> Drawing:
+def _ended_drawing(reader: Reader, turn_pk: int, *version: object) -> Drawing:
     return _drawn(turn_by_key(turn_pk), reader)
 
 
 def _drawn(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
     shown = shown_graph(turn, reader)
-    outputs = _outputs(turn) if turn.is_running else _ended_outputs(turn.pk, turn.request_id)
+    outputs = _outputs(turn) if turn.is_running else _ended_outputs(*turn.record_key)
     return Drawing(
         graph=render_shown(shown, outputs=outputs),
         outline=render_outline(shown, limit=ROWS_AT_FIRST),
@@ -75,7 +75,7 @@ def _drawn(turn: ExplainabilityTurn, reader: Reader) -> Drawing:
 
 
 @TextCache
-def _ended_outputs(turn_pk: int, request_id: str) -> dict[str, str]:
+def _ended_outputs(turn_pk: int, *version: object) -> dict[str, str]:
     return _outputs(turn_by_key(turn_pk))
 
 

@@ -68,7 +68,7 @@ class TurnHead:
 
 def head_context(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Return what is shown above the graph; the parts from the record of an ended turn are cached."""
-    shown = _head(turn) if turn.is_running else _ended_head(turn.pk, turn.request_id, turn.session.event_sequence)
+    shown = _head(turn) if turn.is_running else _ended_head(*turn.record_key, turn.session.event_sequence)
     discarded = discarded_texts(turn) if turn.error else []
     is_open = shown.verdict.kind in ("no-context", "quoted")
     addresses = turn_addresses(turn)
@@ -98,8 +98,8 @@ def _is_replayed(turn: ExplainabilityTurn) -> bool:
 
 
 @TextCache
-def _ended_head(turn_pk: int, request_id: str, event_sequence: int) -> TurnHead:
-    # `event_sequence` is part of the key: an event of the session, such as a forgotten text, may change these parts.
+def _ended_head(turn_pk: int, *version: object) -> TurnHead:
+    # The session's `event_sequence` is part of it: an event, such as a forgotten text, may change these parts.
     return _head(turn_by_key(turn_pk))
 
 

@@ -10,7 +10,7 @@ from sessions_app.web.turns.graph.preparation import with_preparation
 
 def structure_of(turn: ExplainabilityTurn) -> GraphStructure:
     """Return the turn's graph; that of an ended turn is cached."""
-    return read_structure(graph(turn)) if turn.is_running else ended_structure(turn.pk, turn.request_id)
+    return read_structure(graph(turn)) if turn.is_running else ended_structure(*turn.record_key)
 
 
 def whole_structure_of(turn: ExplainabilityTurn) -> GraphStructure:
@@ -19,6 +19,6 @@ def whole_structure_of(turn: ExplainabilityTurn) -> GraphStructure:
 
 
 @lru_cache(maxsize=4)
-def ended_structure(turn_pk: int, request_id: str) -> GraphStructure:
-    """Return the graph of an ended turn; a key may be used again after a deletion, the request id is unique."""
-    return read_structure(ended_graph(turn_pk, request_id))
+def ended_structure(turn_pk: int, *version: object) -> GraphStructure:
+    """Return the graph of an ended turn, by its `record_key`."""
+    return read_structure(ended_graph(turn_pk, *version))
