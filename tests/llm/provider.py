@@ -210,6 +210,7 @@ class Provider:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # a body waits up to 40 ms for the acknowledgement of its headers
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))
