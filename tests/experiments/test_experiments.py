@@ -184,12 +184,18 @@ def test_trials_wait_for_a_place_among_running_turns(talk: Talk, settings: Setti
 
 def test_a_waiting_experiment_keeps_its_lease_and_is_stoppable(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = talk(*ASKED)
-    release = threading.Event()
+    held, release = threading.Semaphore(0), threading.Event()
+
+    def hold(*_: object) -> dict[str, Any]:
+        held.release()
+        return {"waited": release.wait(90)}
+
     monkeypatch.setattr("sessions_app.experiments.running.pool.LOOK_SECONDS", 0.1)
     with monkeypatch.context() as patch:
-        patch.setitem(work._RUNS, Experiment.Kind.BISECT, lambda *_: {"waited": release.wait(90)})  # type: ignore[arg-type]
+        patch.setitem(work._RUNS, Experiment.Kind.BISECT, hold)
         for _ in range(settings.MRPVM_MAX_RUNNING_EXPERIMENTS):
             start_bisect(turn, Expectation(), ANNA)
+            assert held.acquire(timeout=30)
         waiting, stopped = (start_trials(turn.session, turn, [Changes()], ANNA) for _ in range(2))
         first = waiting.lease_until
         assert until(waiting, lambda: waiting.lease_until != first).is_running
