@@ -14,6 +14,7 @@ from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.mounts import mount_base
 from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.histories import History, append_messages
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
@@ -131,6 +132,20 @@ def test_the_state_before_and_after_a_turn_is_compared(live_project: Project) ->
     assert before == "Motors, revision 1 changed between the turns"
     assert after == "Motors, revision 1"
     assert rows["Units of the session"] == ["1", "1", "3 changed by this turn"]
+
+
+def test_messages_without_a_turn_are_counted_where_they_were_said(live_project: Project) -> None:
+    session = create_session(live_project)
+    client = member_client(live_project)
+    said = History(messages=[{"role": "user", "content": "Good day."}])
+    append_messages(session, said)
+    first = talk(session, "My dog is called Rex.")
+    append_messages(session, said)
+    second = talk(session, "My cat is called Tom.")
+    append_messages(session, said)
+    assert state_rows(get(client, first, "turn-state"))["Messages"] == ["1", "3 changed by this turn"]
+    rows = state_rows(get(client, second, "turn-state"))
+    assert rows["Messages"] == ["3", "4 changed between the turns", "6 changed by this turn"]
 
 
 def test_an_unsaved_draft_is_told_with_what_it_shows(live_project: Project) -> None:

@@ -98,7 +98,7 @@ def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Map
         base=events.last("kb.mounted", previous, at_end=True),
         draft=events.last("draft.changed", previous, at_end=True),
         unit_count=counts["units_previous"],
-        message_count=counts["messages_before"],
+        message_count=counts["messages_previous"],
     )
 
 
@@ -172,16 +172,26 @@ def _counts(turn: ExplainabilityTurn, previous: ExplainabilityTurn | None) -> di
         kept_before=Count("pk", filter=kept & Q(pk__lte=before)),
         gone_before=Count("pk", filter=gone & Q(pk__lte=before)),
     )
+    moments = {"messages_before": _said_before(turn), "messages": _said_by_the_end(turn)}
+    if previous is not None:
+        moments["messages_previous"] = _said_by_the_end(previous)
     messages = turn.session.messages.aggregate(
-        here=Max("sequence", filter=Q(turn__turn_index__lte=turn.turn_index)),
-        before=Max("sequence", filter=Q(turn__turn_index__lt=turn.turn_index) | Q(turn=None)),
+        **{name: Max("sequence", filter=said, default=0) for name, said in moments.items()}
     )
     return {
         "units": units["kept"] - units["gone"],
         "units_previous": units["kept_before"] - units["gone_before"],
-        "messages": max(messages["here"] or 0, messages["before"] or 0),
-        "messages_before": messages["before"] or 0,
+        **messages,
     }
+
+
+def _said_before(turn: ExplainabilityTurn) -> Q:
+    """Return the condition that a message was there when the turn began."""
+    return Q(turn__turn_index__lt=turn.turn_index) | Q(turn=None, created_at__lt=turn.created_at)
+
+
+def _said_by_the_end(turn: ExplainabilityTurn) -> Q:
+    return _said_before(turn) | Q(turn__turn_index=turn.turn_index)
 
 
 def _last_step(turn: ExplainabilityTurn) -> int:
