@@ -132,7 +132,7 @@ def test_batches_out_of_order_make_one_turn_once(editor: Caller) -> None:
     assert found["kind"] == "imported"
 
 
-def test_the_page_of_a_trace_shows_what_came_of_it_since_it_was_last_read(editor: Caller, project: Project) -> None:
+def test_the_page_of_a_trace_shows_what_came_since(editor: Caller, project: Project) -> None:
     """Also where a later batch has named the conversation, which is another session."""
     reader = member_client(project)
     said = {"output.value": "In the garden [1]."}

@@ -134,7 +134,7 @@ def test_the_state_before_and_after_a_turn_is_compared(live_project: Project) ->
     assert rows["Units of the session"] == ["1", "1", "3 changed by this turn"]
 
 
-def test_messages_without_a_turn_are_counted_where_they_were_said(live_project: Project) -> None:
+def test_messages_without_a_turn_count_from_their_time(live_project: Project) -> None:
     session = create_session(live_project)
     client = member_client(live_project)
     said = History(messages=[{"role": "user", "content": "Good day."}])
