@@ -129,13 +129,15 @@ def conditions_of(
     turn: ExplainabilityTurn, state: ConversationState, utilities: Utilities, sampling: Sampling
 ) -> dict[str, Any]:
     """Return what a turn runs under and shares with others: choices, utilities, models, versions."""
-    return {
-        "state": to_wire(shared_state(state)),
+    conditions = {
+        "state": shared_state(state),
         "utilities": [[*key, value] for key, value in sorted(utilities.items())],
         "models": _models(turn, sampling),
         "plugins": plugin_versions(),
         "product": product_version(),
     }
+    record: dict[str, Any] = to_wire(conditions)
+    return record
 
 
 def shared_state(state: ConversationState) -> ConversationState:
@@ -168,7 +170,7 @@ def _models(turn: ExplainabilityTurn, sampling: Sampling) -> dict[str, Any] | No
         "model": where.model,
         "api": where.api,
         "config": turn.session.model_config,
-        "sampling": to_wire(sampling),
+        "sampling": sampling,
     }
 
 
