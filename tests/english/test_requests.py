@@ -12,7 +12,7 @@ from mrpvm.english.questions.requests import request_of, senses_of
         ("How come the bell cracked?", "reason", "bell crack"),
         ("What led to the fire?", "reason", "fire"),
         ("I need an executive summary of the bridge survey for my boss by noon", "summary", "bridge survey"),
-        ("need the cliff notes for the onboarding manual", "summary", "onboarding manual"),
+        ("need the cliff notes for the onboarding course", "summary", "onboarding course"),
         ("what's the takeaway from the solar trial", "summary", "solar trial"),
         ("Could you give me the highlights?", "summary", ""),
         ("similarities and differences: wolves, jackals, coyotes", "comparison", "wolves jackals coyotes"),
