@@ -1,11 +1,13 @@
 """Trials and tests that may call a model: the estimate, the budget and the recorded cost."""
 
+from collections import deque
 from decimal import Decimal
 
 import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Conflict, Unavailable
+from mrpvm.values import Selection
 from sessions_app.actions.experiments.suites import add_test, create_suite
 from sessions_app.experiments.diagnosis.search import USUAL_BOUNDS, Expectation
 from sessions_app.experiments.running.experiments import (
@@ -19,12 +21,13 @@ from sessions_app.experiments.suites.expected import Expected
 from sessions_app.experiments.suites.questions import Target
 from sessions_app.experiments.suites.suites import kept_turn, start_run
 from sessions_app.experiments.trials.changes import Changes
-from sessions_app.models import ExplainabilityTurn, Trial
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Trial
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
-from tests.configured_model import acting
+from tests.configured_model import ACCEPTED, acting
 from tests.experiments.conftest import ANNA, Talk, diagnosed, ran
-from tests.llm.provider import Provider, say
+from tests.experiments.test_suites import asks
+from tests.llm.provider import Asked, Provider, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OTHER = Changes(message="What is the name of my dog?")
@@ -117,8 +120,12 @@ def test_without_a_model_none_may_be_asked(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "outcome"), [("YES, it names the dog.", "passed"), ("**No**: no dog.", "failed"), ("Well.", "error")]
-)
+    ("words", "outcome"),
+    [
+        ("YES, it names the dog.", "passed"), ("**No**: no dog.", "failed"), ("Well.", "error"),
+        ("None is wrong: YES.", "error"), ("Yesterday it did.", "error"),
+    ],
+)  # fmt: skip
 def test_a_model_judges_an_answer(provider: Provider, turn: ExplainabilityTurn, words: str, outcome: str) -> None:
     suite = create_suite(turn.session.project, "Judged", ANNA)
     kept = kept_turn(turn)
@@ -131,3 +138,22 @@ def test_a_model_judges_an_answer(provider: Provider, turn: ExplainabilityTurn, 
     [result] = suites.results(run)
     assert result.outcome == outcome
     assert result.verdict == (words if outcome != "error" else "")
+
+
+def test_what_a_model_judges_alike_on_the_present_state_breaks_nothing(
+    provider: Provider, handbook: KnowledgeBase
+) -> None:
+    suite = create_suite(handbook.project, "Judged", ANNA)
+    expected, symbolic = Expected(judged="It is polite."), Changes(pins=Selection(goal_solver="gs-symbolic"))
+    add_test(suite, asks(handbook, expected=expected.as_record(), choices=symbolic.as_record()), ANNA)
+    for present, breaks in (("No.", False), ("Yes.", True)):
+        verdicts = deque(("No.", present))
+
+        def answer(asked: Asked) -> None:
+            is_judge = "You judge an answer" in asked.body["messages"][0]["content"]
+            say(verdicts.popleft() if is_judge else ACCEPTED)(asked)  # noqa: B023
+
+        provider.otherwise = answer
+        target = Target(base=handbook.kb_id, revision=2, allow_model=True)
+        [result] = suites.results(start_run(suite, target, ANNA, wait_ms=30_000))
+        assert (result.outcome, result.breaks) == ("failed", breaks)

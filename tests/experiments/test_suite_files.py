@@ -110,6 +110,13 @@ def test_a_file_with_one_bad_test_changes_nothing(suite: Suite, handbook: Knowle
     assert [test.base for test in TestCase.objects.all()] == [handbook, handbook]
 
 
+@pytest.mark.parametrize("choice", ["temperature: 3", "temperature: -0.1", "max_tokens: 0"])
+def test_sampling_out_of_its_bounds_is_refused(suite: Suite, handbook: KnowledgeBase, choice: str) -> None:
+    tests = f"[{{name: n, message: m, kb: {handbook.name}, expect: {{contains: [x]}}, choices: {{{choice}}}}}]"
+    with pytest.raises(InvalidInput, match=f"Test 'n': {choice.partition(':')[0]} "):
+        import_suite(suite.project, f"suite: x\ntests: {tests}", ANNA)
+
+
 def command(*arguments: Any) -> str:
     out = StringIO()
     call_command("suite", *arguments, stdout=out)
@@ -136,3 +143,14 @@ def test_the_command_runs_a_suite_and_writes_junit(suite: Suite, handbook: Knowl
     binary.write_bytes(b"PK\xe4")
     with pytest.raises(CommandError, match=r"a\.zip is no text in UTF-8"):
         command("import", binary)
+
+
+def test_runs_are_compared_over_an_import(suite: Suite, handbook: KnowledgeBase, tmp_path: Path) -> None:
+    add_test(suite, asks(handbook), ANNA)
+    file = tmp_path / "ferries.suite.yaml"
+    command("export", "Ferries", file)
+    command("run", "Ferries", "--file", file)
+    told = StringIO()
+    with pytest.raises(CommandError):
+        call_command("suite", "run", "Ferries", "--file", file, "--base", "Handbook", "--revision", "2", stdout=told)
+    assert "Since the run before: 0 fixed, 1 broken." in told.getvalue()

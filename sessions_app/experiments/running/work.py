@@ -25,7 +25,7 @@ from sessions_app.experiments.replays.unsent import unsent_turn
 from sessions_app.experiments.running.pool import pool
 from sessions_app.experiments.running.watch import Watch
 from sessions_app.experiments.suites.expected import Expected, failures_of
-from sessions_app.experiments.suites.judging import judge
+from sessions_app.experiments.suites.judging import Judgement, judge
 from sessions_app.experiments.suites.questions import Target, answered_by, question_of
 from sessions_app.experiments.trials.changes import Changes, check_changes
 from sessions_app.experiments.trials.live import Allowance, LiveModel
@@ -159,7 +159,9 @@ def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Mapping[str, i
             expected = Expected.of_record(result.test.expected)
             failures = failures_of(expected, answered_by(outcome))
             if expected.judged is not None and not failures:
-                failures = _judged(result, expected.judged, outcome, watch)
+                verdict = _judged(expected.judged, outcome, watch)
+                result.verdict = verdict.words
+                failures = [] if verdict.holds else [f"A model judged: {verdict.words}"]
             result.outcome = TestResult.Outcome.FAILED if failures else TestResult.Outcome.PASSED
             result.failures = failures
             result.breaks = bool(failures) and target.may_come and _passes_now(result.test, target, experiment, watch)
@@ -169,8 +171,8 @@ def _run_suite(experiment: Experiment, watch: ExperimentWatch) -> Mapping[str, i
     return outcome_counts(experiment.suite_run)
 
 
-def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: ExperimentWatch) -> list[str]:
-    """Return what a model says against an answer, and note its words with the result.
+def _judged(criterion: str, outcome: TrialOutcome, watch: ExperimentWatch) -> Judgement:
+    """Return a model's verdict on an answer.
 
     Raises:
         Conflict: MODEL_NOT_RECORDED, no model may be asked.
@@ -178,21 +180,22 @@ def _judged(result: TestResult, criterion: str, outcome: TrialOutcome, watch: Ex
     live = watch.live_model()
     if live is None:
         raise Conflict("A model has to judge this answer, and none may be asked.", code="MODEL_NOT_RECORDED")
-    verdict = judge(live, criterion, outcome.message, outcome.answer)
-    result.verdict = verdict.words
-    return [] if verdict.holds else [f"A model judged: {verdict.words}"]
+    return judge(live, criterion, outcome.message, outcome.answer)
 
 
 def _passes_now(test: TestCase, target: Target, experiment: Experiment, watch: ExperimentWatch) -> bool:
     """Return whether a test passes on the present state of its base; one that cannot be run there does not."""
     present = replace(target, base=None, revision=None, draft=None, heads=True)
+    expected = Expected.of_record(test.expected)
     try:
         outcome = _run(*question_of(test, present, experiment.session), watch)
+        if failures_of(expected, answered_by(outcome)):
+            return False
+        return expected.judged is None or _judged(expected.judged, outcome, watch).holds
     except (TurnCancelled, TurnInterrupted):
         raise
     except MRPError:
         return False
-    return not failures_of(Expected.of_record(test.expected), answered_by(outcome))
 
 
 def _run_diagnosis(experiment: Experiment, watch: ExperimentWatch) -> DiagnosisResult:

@@ -34,6 +34,7 @@ MOST_LEFT_OUT = 200
 """How many units or sources a trial may leave out, or name as the only ones."""
 MOST_SUPPOSED, SUPPOSED_CHARS = 20, 2_000
 """How many texts a trial may suppose, and how long each may be."""
+MOST_TEMPERATURE = 2.0
 MOST_HIDDEN = 50_000
 """How many units a view may have for a trial to choose the only ones."""
 
@@ -89,7 +90,7 @@ def check_changes(changes: Changes) -> None:
     """Refuse what a trial cannot change.
 
     Raises:
-        InvalidInput: an unknown plugin, flag or limit, a bad level, too much left out.
+        InvalidInput: an unknown plugin, flag or limit, a bad level or sampling, too much left out.
     """
     if changes.message is not None and not changes.message.strip():
         raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
@@ -107,6 +108,7 @@ def check_changes(changes: Changes) -> None:
         raise InvalidInput("grounding must be strict or open.")
     if changes.deliberation_level is not None and not 0 <= changes.deliberation_level <= 3:
         raise InvalidInput("deliberation_level must be a number from 0 to 3.")
+    _check_sampling(changes.sampling or Sampling())
     flags_in(changes.flags)
     unknown = sorted(changes.limits.keys() - set(LIMIT_NAMES))
     if unknown or any(not 0 < value <= 3_600_000 for value in changes.limits.values()):
@@ -114,6 +116,13 @@ def check_changes(changes: Changes) -> None:
     for kind, plugin_id in _named_plugins(changes):
         if plugin_id and not any(item.id == plugin_id for item in registry.installed.descriptors(kind)):
             raise InvalidInput(f"There is no plugin '{plugin_id}' of this kind.")
+
+
+def _check_sampling(sampling: Sampling) -> None:
+    if sampling.temperature is not None and not 0 <= sampling.temperature <= MOST_TEMPERATURE:
+        raise InvalidInput(f"temperature must be from 0 to {MOST_TEMPERATURE:g}.")
+    if sampling.max_tokens is not None and not 0 < sampling.max_tokens < 10**9:
+        raise InvalidInput("max_tokens must be above 0.")
 
 
 def _named_plugins(changes: Changes) -> list[tuple[str | None, str | None]]:

@@ -167,12 +167,13 @@ class RunDifference:
 
 def difference(earlier: SuiteRun, later: SuiteRun) -> RunDifference:
     """Return the tests that pass in only one of two runs."""
-    before = {(result.test_id, result.name): result.outcome == Outcome.PASSED for result in earlier.results.all()}
+    # By name: an import makes new tests under the old names.
+    before = {result.name: result.outcome == Outcome.PASSED for result in earlier.results.all()}
     fixed: list[str] = []
     broken: list[str] = []
     same = 0
     for result in later.results.order_by("position"):
-        passed = before.get((result.test_id, result.name))
+        passed = before.get(result.name)
         if passed is None or result.outcome == Outcome.WAITING:
             continue
         if passed == (result.outcome == Outcome.PASSED):

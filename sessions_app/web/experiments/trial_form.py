@@ -21,7 +21,6 @@ UNITS_OFFERED = 20
 _PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
 _REWRITING = "enable_query_rewriting"
 _TEXTS = ("grounding", "model", "persona", "agent", "style", "system_prompt")
-MOST_TEMPERATURE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +88,7 @@ def changes_of(query: QueryDict, message: str) -> Changes:
     """Return the changes in a query string or a form; the turn's own message counts as no change.
 
     Raises:
-        InvalidInput: a limit, the temperature or the number of tokens is not acceptable.
+        InvalidInput: a limit, the temperature or the number of tokens is no number.
     """
 
     def text(name: str) -> str:
@@ -134,10 +133,6 @@ def _sampling(temperature: str, max_tokens: str) -> Sampling | None:
         )
     except ValueError:
         raise InvalidInput("The temperature and the number of tokens must be numbers.") from None
-    if sampling.temperature is not None and not 0 <= sampling.temperature <= MOST_TEMPERATURE:
-        raise InvalidInput(f"The temperature must be from 0 to {MOST_TEMPERATURE:g}.")
-    if sampling.max_tokens is not None and not 0 < sampling.max_tokens < 10**9:
-        raise InvalidInput("The number of tokens must be above 0.")
     return None if sampling == Sampling() else sampling
 
 
