@@ -53,6 +53,17 @@ def test_a_kept_turn_passes_until_something_else_is_expected(editor: Caller, sui
     assert editor.get(f"/api/experiments/{second['run_id']}").json()["kind"] == "suite"
 
 
+def test_what_a_test_chooses_is_taken_back(editor: Caller, suite: str) -> None:
+    test = {"name": "none", "message": "Who is Rex?", "kb_id": "default", "expect": {"status": "no-context"}}
+    made = editor.post(f"{suite}/tests", {**test, "revision": 1, "choices": {"deliberation_level": 2}}).json()
+    assert (made["revision"], made["choices"]) == (1, {"deliberation_level": 2})
+    address = f"{suite}/tests/{made['test_id']}"
+    assert editor.patch(address, {"name": "nobody"}).json()["revision"] == 1
+    changed = editor.patch(address, {"revision": None, "choices": {}}).json()
+    assert not changed.keys() & {"revision", "choices"}
+    assert editor.patch(address, {"expect": {}}).status_code == 400
+
+
 def test_a_test_asks_a_base_and_other_choices(editor: Caller, suite: str) -> None:
     test = {"name": "none", "message": "Who is Rex?", "kb_id": "default", "expect": {"status": "no-context"}}
     made = editor.post(f"{suite}/tests", test).json()

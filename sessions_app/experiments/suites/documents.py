@@ -156,12 +156,12 @@ def fields_given(project: Project, document: Mapping[str, Any], kept: TestFields
         message=document.get("message") or (kept.message if kept else ""),
         turn=turn,
         base=base,
-        revision=document.get("revision") or revision,
+        revision=document.get("revision", revision),
         choices=changes_of(document["choices"]).as_record()
-        if document.get("choices")
+        if document.get("choices") is not None
         else (kept.choices if kept else {}),
         expected=expected_of(document["expect"]).as_record()
-        if document.get("expect")
+        if document.get("expect") is not None
         else (kept.expected if kept else {}),
         tags=document["tags"] if document.get("tags") is not None else (kept.tags if kept else ()),
     )
