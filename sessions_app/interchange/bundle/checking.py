@@ -32,6 +32,7 @@ from sessions_app.interchange.bundle.form import (
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
+    MARKED,
     TABLES,
     BundledFile,
     BundleManifest,
@@ -225,7 +226,7 @@ def _check_rows(archive: zipfile.ZipFile) -> Counter[type]:
                 _check_values(line)
                 try:
                     row = row_of(table, json.loads(line), keys)
-                    _check_row(row, len(keys.get(KnowledgeLayer, ())))
+                    _check_row(row, keys)
                     if isinstance(row, TurnEvents):
                         folds.add(row)
                 except RecursionError:
@@ -276,8 +277,11 @@ class _Folds:
         self._events = []
 
 
-def _check_row(row: Any, layer_count: int) -> None:
+def _check_row(row: Any, keys: Mapping[Any, range]) -> None:
     """Read what pages and replays read of a row's JSON.
+
+    Args:
+        keys: the places of the rows of each file so far.
 
     Raises:
         BundleRefused: it cannot be read.
@@ -287,7 +291,7 @@ def _check_row(row: Any, layer_count: int) -> None:
             case FrozenContent():
                 _check_frozen(row)
             case KnowledgeLayer():
-                _check_places(row.ancestry, layer_count)
+                _check_places(row.ancestry, len(keys[KnowledgeLayer]))
             case LayerUnit() | ContextUnit():
                 _check_type(row.to_value(), KnowledgeUnit)
             case Session():
@@ -302,7 +306,7 @@ def _check_row(row: Any, layer_count: int) -> None:
             case TurnConditions():
                 _check_type(from_wire(ConversationState, row.content["state"]), ConversationState)
             case ExplainabilityTurn():
-                _check_turn(row, layer_count)
+                _check_turn(row, keys)
             case TurnEvents():
                 _ = [payload_of(item) for item in row.payloads]
                 _check_type(row.judged or [], _STEPS, "judged")
@@ -315,14 +319,19 @@ def _check_frozen(row: FrozenContent) -> None:
     _check_type(value, type(value))
 
 
-def _check_turn(row: ExplainabilityTurn, layer_count: int) -> None:
+def _check_turn(row: ExplainabilityTurn, keys: Mapping[Any, range]) -> None:
     if row.is_running:
         raise ValueError("a turn that runs")
     for name, hint in _TURN_VALUES.items():
         if (value := getattr(row, name)) is not None:
             _check_type(value, hint, name)
     if row.view:
-        _check_places([place for place in TurnView.of_record(row.view).layers if place != -1], layer_count)
+        view = TurnView.of_record(row.view)
+        _check_type([view.draft_count, *view.marks], list[int])
+        _check_places([place for place in view.layers if place != -1], len(keys[KnowledgeLayer]))
+        for model, count in zip(MARKED, view.marks, strict=False):
+            if not 0 <= count <= len(keys.get(model, ())):
+                raise ValueError("a mark behind the last row")
 
 
 def _check_type(value: Any, hint: Any, name: str = "") -> None:

@@ -163,6 +163,9 @@ def own_name(name: str) -> str:
     return name.removesuffix(_IMPORTED)
 
 
+MARKED: Sequence[type[Model]] = (LayerUnit, HiddenUnit, KnowledgeLayer)
+"""What the marks of a turn's view count; see `TurnView`."""
+
 type Places = Mapping[type[Model], Mapping[Any, int]]
 """The place of each row in its file, by its key."""
 type Keys = Mapping[type[Model], Sequence[Any]]

@@ -25,16 +25,14 @@ from sessions_app.actions.sessions.bundled_rows import (
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import within_quotas
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
-from sessions_app.interchange.bundle.form import TABLES, BundleRefused, Table, imported_name, row_of
+from sessions_app.interchange.bundle.form import MARKED, TABLES, BundleRefused, Table, imported_name, row_of
 from sessions_app.models import (
     AuditKind,
     ExplainabilityTurn,
     FrozenContent,
-    HiddenUnit,
     KBMount,
     KnowledgeBase,
     KnowledgeLayer,
-    LayerUnit,
     Project,
     RememberedText,
     Session,
@@ -193,7 +191,7 @@ class _Import:
     def _own_view(self, record: list[Any]) -> list[Any]:
         view = TurnView.of_record(record)
         layers = self._keys[KnowledgeLayer]
-        counted = zip((LayerUnit, HiddenUnit, KnowledgeLayer), view.marks, strict=False)
+        counted = zip(MARKED, view.marks, strict=False)
         return replace(
             view,
             layers=tuple(layers[place] if place >= 0 else 0 for place in view.layers),

@@ -17,6 +17,7 @@ from mrpvm.preview import size_words
 from mrpvm.wire import json_bytes
 from sessions_app.interchange.bundle.form import (
     MANIFEST,
+    MARKED,
     TABLES,
     BundledFile,
     BundleManifest,
@@ -29,11 +30,9 @@ from sessions_app.interchange.bundle.form import (
 from sessions_app.models import (
     ExplainabilityTurn,
     FrozenContent,
-    HiddenUnit,
     KBMount,
     KnowledgeBase,
     KnowledgeLayer,
-    LayerUnit,
     Session,
     TurnEvents,
 )
@@ -146,7 +145,7 @@ class _Scope:
     def _portable_view(self, record: Sequence[Any]) -> list[Any]:
         """Return a stored view with places for layers, -1 for one that is gone, and counts for marks."""
         view = TurnView.of_record(record)
-        counted = zip((LayerUnit, HiddenUnit, KnowledgeLayer), view.marks, strict=False)
+        counted = zip(MARKED, view.marks, strict=False)
         marks = tuple(bisect_right(list(self.places[model]), mark) for model, mark in counted)
         layers = tuple(self.places[KnowledgeLayer].get(layer, -1) for layer in view.layers)
         return replace(view, layers=layers, marks=marks).as_record()
