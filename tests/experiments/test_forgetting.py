@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 from mrpvm.errors import InvalidInput, NotFound, TurnInterrupted
+from sessions_app.actions.experiments.forgetting.acts import cancel_act, create_act
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base
@@ -396,6 +397,19 @@ def test_what_is_broken_off_is_finished_by_the_sweeper(
     assert rows_holding("Quorzim") == {}
     check_counts()
     check_replays(project, act)
+
+
+def test_a_plan_is_stopped_while_units_are_gathered(
+    project: Project, told: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are those of the whole project, and the search for them keeps the plan's lease."""
+    monkeypatch.setattr(work, "Removal", lambda *_: pytest.fail("the plan was not stopped"))
+    subject = Subject(kind="text", text="Quorzim")
+    act = create_act(project, subject, ANNA)
+    cancel_act(act)
+    work.plan(act, subject)
+    act.refresh_from_db()
+    assert act.status == "cancelled"
 
 
 def test_rows_of_further_batches_go_too(project: Project, told: Session, monkeypatch: pytest.MonkeyPatch) -> None:

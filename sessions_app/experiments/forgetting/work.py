@@ -69,7 +69,7 @@ def plan(act: Forgetting, subject: Subject) -> None:
 
 
 def _plan(act: Forgetting, subject: Subject, watch: ActWatch) -> None:
-    work = work_of(act.project, subject)
+    work = work_of(act.project, subject, watch)
     counts = Removal(act, work, watch).count()
     end_act(act, Status.PLANNED, work=work.as_record(), before=dict(counts), notes=_planned_notes(work))
 

@@ -39,7 +39,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.turns.payload_frames import payload_texts, places
-from sessions_app.queries.experiments.forgetting.origins import Work, copies_of, is_unit_meant
+from sessions_app.queries.experiments.forgetting.origins import OnRows, Work, copies_of, is_unit_meant
 from sessions_app.queries.experiments.forgetting.phrases import MASK, blanked_value, decoded_text
 from sessions_app.queries.experiments.forgetting.tables import ProjectRows, StoredRow, TextTable, table_of, text_tables
 
@@ -66,9 +66,6 @@ _DELETED = (DamagedValue, KeptAnswer, QuarantinedChunk, RememberedText, SessionM
 _ROWS_A_TRANSACTION = 100
 _SEEN_STEPS = frozenset(("offered", "selected", "pruned", "cited"))
 _EXPERIMENT_MODELS = (Experiment, Trial)
-
-type OnRows = Callable[[str, int], None]
-"""Called after each batch with the stage and the number of rows. It may raise an exception to stop the work."""
 
 
 class Removal:

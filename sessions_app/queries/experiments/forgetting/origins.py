@@ -4,13 +4,13 @@ Rows are found by recorded references: the turn that staged a unit, the unit tha
 that a fork copied. Texts also find rows without such a record.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import replace
 from dataclasses import dataclass, field, fields
 from itertools import batched
 from typing import Any, Self
 
-from django.db.models import Model, Q
+from django.db.models import Q
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
 from mrpvm.wire import to_wire
@@ -37,6 +37,9 @@ MOST_PHRASES = 50_000
 _ROWS_A_QUERY = 500
 _UNIT_TEXTS = ("title", "claim", "procedure", "condition", "text_body")
 Kind = Forgetting.Kind
+
+type OnRows = Callable[[str, int], None]
+"""Called after each batch with the stage and the number of rows. It may raise an exception to stop the work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,17 +137,20 @@ def check_subject(project: Project, subject: Subject) -> None:
 _FEWEST_LETTERS = 3
 
 
-def work_of(project: Project, subject: Subject) -> Work:
+def work_of(project: Project, subject: Subject, watch: OnRows = lambda stage, row_count: None) -> Work:
     """Return the rows that came from a subject, and the texts by which further ones are found.
+
+    Args:
+        watch: called while the project's units are read, which takes as long as there are many.
 
     Raises:
         NotFound: as for `check_subject`.
         TooLarge: it has more texts than one act can search for.
     """
     if subject.kind == Kind.TEXT:
-        return _with_units(project, Work(name=subject.text, phrases=frozenset([word_run_of(subject.text)])))
+        return _with_units(project, watch, Work(name=subject.text, phrases=frozenset([word_run_of(subject.text)])))
     if subject.kind == Kind.WORDS:
-        return _with_units(project, Work(name=subject.text, together=frozenset([word_run_of(subject.text)])))
+        return _with_units(project, watch, Work(name=subject.text, together=frozenset([word_run_of(subject.text)])))
     gathered, session_pk = _Gathered(), None
     if subject.kind == Kind.MESSAGE:
         name = _gather_message(project, subject, gathered)
@@ -176,7 +182,7 @@ def work_of(project: Project, subject: Subject) -> Work:
         unit_ids=frozenset(gathered.unit_ids),
         session=session_pk,
     )
-    return _with_units(project, work)
+    return _with_units(project, watch, work)
 
 
 def _message(project: Project, subject: Subject) -> Message:
@@ -309,15 +315,16 @@ def _gather_session(session: Session, gathered: _Gathered) -> None:
     _gather_sources(rows, (), gathered)
 
 
-def _with_units(project: Project, work: Work) -> Work:
+def _with_units(project: Project, watch: OnRows, work: Work) -> Work:
     """Return the work with every unit of the project that its texts find, and the units derived from those."""
     hashes, unit_ids = set(work.hashes), set(work.unit_ids)
     reach, looked_for = ProjectRows(project), work.looked_for()
     for model in (LayerUnit, ContextUnit):
-        for row in _rows(model, reach):
-            if is_unit_meant(row, work, looked_for):
-                hashes.add(row["hash"])
-                unit_ids.add(row["unit_id"])
+        for batch in table_of(model).batches(reach):
+            watch("searching units", len(batch))
+            meant = [row for row in batch if is_unit_meant(row, work, looked_for)]
+            hashes |= {row["hash"] for row in meant}
+            unit_ids |= {row["unit_id"] for row in meant}
     new = set(unit_ids)
     while new:
         derived = list(_derived(new, reach))
@@ -325,10 +332,6 @@ def _with_units(project: Project, work: Work) -> Work:
         unit_ids |= new
         hashes |= {unit.hash for unit in derived}
     return replace(work, hashes=frozenset(hashes), unit_ids=frozenset(unit_ids))
-
-
-def _rows(model: type[Model], reach: ProjectRows) -> Iterator[StoredRow]:
-    return (row for batch in table_of(model).batches(reach) for row in batch)
 
 
 def is_unit_meant(row: StoredRow, work: Work, looked_for: Phrases) -> bool:
