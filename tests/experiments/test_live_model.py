@@ -1,6 +1,7 @@
 """Trials and tests that may call a model: the estimate, the budget and the recorded cost."""
 
 from collections import deque
+from dataclasses import asdict
 from decimal import Decimal
 
 import pytest
@@ -21,9 +22,10 @@ from sessions_app.experiments.suites.expected import Expected
 from sessions_app.experiments.suites.questions import Target
 from sessions_app.experiments.suites.suites import kept_turn, start_run
 from sessions_app.experiments.trials.changes import Changes
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Trial
+from sessions_app.models import ExplainabilityTurn, FrozenContent, KnowledgeBase, Session, Trial
 from sessions_app.queries.experiments import suites
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
+from sessions_app.queries.sessions.frozen_content import personas_of
 from tests.configured_model import ACCEPTED, acting
 from tests.experiments.conftest import ANNA, Talk, diagnosed, ran
 from tests.experiments.test_suites import asks
@@ -101,6 +103,22 @@ def test_a_search_asks_a_model_only_where_it_was_allowed(provider: Provider, tur
     [(proof, first), *_] = ranked_findings(found)
     assert (first["meets"], "Bello" in proof.answer) == (True, True)
     assert proof.cost
+
+
+def test_settings_that_the_session_has_no_more_are_not_tried(provider: Provider, talk: Talk) -> None:
+    asked = "What is my dog called?"
+    turn = talk("My dog is called Rex.", "/persona use analyst", asked, "/persona use coach", asked)
+    session = turn.session
+    others = [persona for persona in personas_of(session).personas if persona.id != "analyst"]
+    row = FrozenContent.objects.create(
+        key="others", project=session.project, kind="personas",
+        content={"personas": [asdict(persona) for persona in others], "diagnostics": []},
+    )  # fmt: skip
+    Session.objects.filter(pk=session.pk).update(personas=row)
+    turn.session.refresh_from_db()
+    found = diagnosed(turn, Expectation(should_contain="Bello"))
+    assert found.result is not None
+    assert "earlier settings of the session" in found.result["not_tried"]
 
 
 def test_a_search_may_ask_no_more_than_is_allowed(

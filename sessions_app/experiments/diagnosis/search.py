@@ -15,7 +15,7 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor
 from mrpvm.conversation.preparation import ConversationState
 from mrpvm.english.words.text import unique_terms
-from mrpvm.errors import Conflict, MRPError
+from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted
 from mrpvm.learning import TYPE_BY_STAGE
 from mrpvm.preview import counted
 from mrpvm.trace.events import PluginFinished, PluginStarted, said
@@ -184,7 +184,7 @@ class CauseSearch:
         """Return the findings as they are proved; afterwards `not_tried` names what was left.
 
         Raises:
-            MRPError: whatever `tick` raised.
+            TurnCancelled, TurnInterrupted: `tick` or `place` raised it.
         """
         self._ends_at = time.monotonic() + self.bounds.max_ms / 1000
         for step in self._steps():
@@ -195,7 +195,9 @@ class CauseSearch:
                 for finding in step.findings():
                     self.findings.append(finding)
                     yield finding
-            except _OutOfBounds:
+            except (TurnCancelled, TurnInterrupted):
+                raise
+            except MRPError:  # out of bounds, or nothing that can be tried any more, such as a persona that is gone
                 self.not_tried.append(step.name)
 
     def position_of(self, outcome: TrialOutcome) -> int:
