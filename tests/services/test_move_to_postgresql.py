@@ -69,8 +69,6 @@ def test_what_cannot_be_moved_changes_nothing(
     file, _, _ = moved
     data = migrated_data("postgresql")
     commands.use(data, **own_services)
-    (data / "skills").mkdir()
-    (data / "skills" / "later.md").write_text("Later.")
     assert commands.run("restore", str(file))[0] == 0
     count = Message.objects.count()
     assert count
