@@ -16,6 +16,7 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Conflict, TooLarge
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.interchange.bundle.form import MANIFEST, TABLES, BundledFile, BundleRefused, root_of
@@ -104,6 +105,18 @@ def test_a_bundle_of_an_imported_session_is_imported_again(walked: Session) -> N
     turn = session.turns.filter(kind="chat").order_by("-turn_index").first()
     assert turn is not None
     assert replay(turn).divergence is None
+
+
+def test_a_session_with_the_name_of_a_client_is_imported_again(project: Project) -> None:
+    walk = Walk(project, seed=3)
+    walk.session = create_session(project, client_name="walk-1")
+    for _ in range(30):
+        walk.step()
+    import_bundle(project, io.BytesIO(bundled(walk.session)))
+    turns = ExplainabilityTurn.objects.filter(session__session_id__endswith="-walk-1").order_by("pk")
+    assert turns.count() > 3
+    for turn in turns:
+        assert replay(turn).divergence is None, (turn.turn_index, turn.user_message)
 
 
 def test_a_session_with_a_remembered_text_is_imported_twice(project: Project) -> None:

@@ -15,7 +15,7 @@ from mrpvm.conversation.session_memory import Memory, after_turn, memory_of
 from mrpvm.conversation.summary import PlacedMessage, Summary, summary_of
 from mrpvm.errors import Conflict
 from mrpvm.llm.recorder import ModelExchange
-from mrpvm.trace.events import Event, PluginFinished, Record, event_of, said
+from mrpvm.trace.events import Event, PluginFinished, Record, TurnStarted, event_of, said
 from mrpvm.values import HistoryMessage
 from mrpvm.wire import from_wire
 from sessions_app.layers import EffectiveView, LayersGone, Marks, SeenLayers, past_view
@@ -220,7 +220,7 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
     )
     session = replace(
         shared.session,
-        session_id=turn.session.session_id,
+        session_id=_session_id(recorded),
         message_count=view.message_count,
         session_context_unit_count=view.unit_count,
     )
@@ -236,6 +236,12 @@ def _state_of(recorded: RecordedTurn) -> ConversationState:
         memory=None if view.memory_turn_count is None else memory_before(turn, view, view.memory_turn_count),
         utilities=_utilities(recorded.conditions, view),
     )
+
+
+def _session_id(recorded: RecordedTurn) -> str:
+    """Return what the session was called when the turn ran: an import keeps a client's own name in what it recorded."""
+    named = (began.session_id for began in said(TurnStarted, recorded.events) if began.session_id)
+    return next(named, recorded.turn.session.session_id)
 
 
 def _utilities(conditions: Conditions, view: TurnView) -> dict[tuple[str, str], float]:
