@@ -35,6 +35,7 @@ from sessions_app.queries.sessions.memory import stored_memory
 from sessions_app.turns.call import TurnCall
 from tests.actions.test_own_units import source
 from tests.experiments.conftest import Talk, stored
+from tests.experiments.walks import broken_solver_installed
 
 ASKED = ("My dog is called Rex.", "What is my dog called?")
 
@@ -128,6 +129,14 @@ def test_a_plugin_of_another_version_is_named(talk: Talk, monkeypatch: pytest.Mo
     found = replay(turn).divergence
     assert found is not None
     assert (found.reason, "99.0" in found.detail) == ("plugin-version", True)
+
+
+def test_a_plugin_that_was_installed_since_is_named(talk: Talk) -> None:
+    turn = talk(*ASKED)
+    with broken_solver_installed():
+        found = replay(turn).divergence
+    assert found is not None
+    assert (found.reason, found.detail) == ("plugin-new", "Installed since: gs-plugin gs-broken.")
 
 
 def test_a_turn_without_its_payloads_says_since_when(talk: Talk) -> None:

@@ -34,7 +34,13 @@ from sessions_app.running_turns import running_turns
 from sessions_app.turns.view import plugin_versions
 
 type Reason = Literal[
-    "plugin-missing", "plugin-version", "product-version", "model-request", "nondeterministic-plugin", "unexplained"
+    "plugin-missing",
+    "plugin-version",
+    "product-version",
+    "plugin-new",
+    "model-request",
+    "nondeterministic-plugin",
+    "unexplained",
 ]
 _RETURNED: Mapping[str, type] = {
     "seed-detector": Detection, "planner": Plan, "kb": Retrieval, "goal-solver": Solution, "validation": Validation,
@@ -301,6 +307,9 @@ def _explained(recorded: RecordedTurn, difference: Difference, *, live_plugins: 
     other_product = _of_other_product(recorded.conditions, difference)
     if other_product is not None:
         return other_product
+    added = sorted(now.keys() - then.keys())
+    if added:
+        return _because(difference, "plugin-new", f"Installed since: {', '.join(added)}.")
     plugin_id = _plugin_of(recorded, difference.execution_id)
     if (
         live_plugins
