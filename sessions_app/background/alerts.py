@@ -5,12 +5,14 @@ import logging
 import time
 from collections.abc import Callable
 
+from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.actions.turns.alerts import claim_crossing, compare_with_limit, note_told, note_untold
 from sessions_app.exclusive import alone_at
 from sessions_app.mail import send_mail
 from sessions_app.models import Alert, AlertCrossing
+from sessions_app.public_address import public_address
 from sessions_app.queries.turns.alerts import all_alerts
 from sessions_app.web_hooks import PostFailedError, WebhookMessage, post, signing_key
 
@@ -71,20 +73,29 @@ def _payload(crossing: AlertCrossing) -> dict[str, object]:
             "window_minutes": alert.window_minutes,
             "matched": crossing.matched_count,
             "turns": crossing.turn_count,
+            "url": _address(alert),
         },
     }
+
+
+def _address(alert: Alert) -> str | None:
+    """Return where the turns are listed that fit; None where the server does not know its address."""
+    public = public_address()
+    return None if public is None else public + reverse("turn-filter", args=[alert.saved_filter.filter_id])
 
 
 def _letter(crossing: AlertCrossing) -> tuple[str, str]:
     """Return subject and text of a mail."""
     alert = crossing.alert
     name = " ".join(alert.saved_filter.name.split())
+    address = _address(alert)
     percent = 100 * crossing.matched_count / crossing.turn_count
     subject = f"[mrpvm] {name}: {percent:.1f} % of the turns"
     text = (
         f"{crossing.matched_count} of the {crossing.turn_count} turns of the last {alert.window_minutes} minutes"
         f" in the project {alert.project.name} fit the filter “{name}” ({alert.saved_filter.text}):"
         f" {percent:.1f} %. The limit is {alert.limit_percent:g} %.\n\n"
+        f"{f'{address}\n\n' if address else ''}"
         f"Seen {crossing.crossed_at:%Y-%m-%d %H:%M} UTC. This is told once; again when the rate was within the limit"
         " in between.\n"
     )

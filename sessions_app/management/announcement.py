@@ -3,14 +3,15 @@
 from django.conf import settings
 
 from sessions_app.management.bootstrap import Bootstrapped
+from sessions_app.public_address import public_address
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 (named, not bound)
 
 
 def base_url(host: str, port: int) -> str:
     """Return the address that a browser on this machine opens, or the public one in production."""
-    if settings.PRODUCTION:
-        return f"https://{settings.ALLOWED_HOSTS[0].lstrip('.')}"
+    if (public := public_address()) is not None:
+        return public
     name = EVERY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}"
 

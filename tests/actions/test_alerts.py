@@ -162,6 +162,26 @@ def test_mail_is_sent_where_there_is_a_mail_server(project: Project, settings: S
     assert letter.subject == "[mrpvm] Failed: 100.0 % of the turns"
 
 
+def test_a_message_leads_to_the_turns_in_production(project: Project, receiver: str, settings: Settings) -> None:
+    settings.MRPVM_MAIL = True
+    saved = alert_on(project, receiver).saved_filter
+    create_alert(saved, ANNA, channel="mail", target="team@example.org", **LIMITS)
+    add_turns(new_session(project), 2, "failed")
+    settings.PRODUCTION, settings.ALLOWED_HOSTS = True, ["mrpvm.example"]
+    assert watch() == 2
+    address = f"https://mrpvm.example/turns/filters/{saved.filter_id}"
+    assert json.loads(Receiver.taken[0][1])["data"]["url"] == address
+    assert address in mail.outbox[0].body.splitlines()
+
+
+def test_a_message_names_no_address_that_is_not_known(project: Project, receiver: str, settings: Settings) -> None:
+    alert_on(project, receiver)
+    add_turns(new_session(project), 2, "failed")
+    settings.PRODUCTION, settings.ALLOWED_HOSTS = True, ["*"]
+    assert watch() == 1
+    assert json.loads(Receiver.taken[0][1])["data"]["url"] is None
+
+
 @pytest.mark.parametrize(
     "refusal",
     [
