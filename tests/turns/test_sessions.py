@@ -230,7 +230,7 @@ def test_sessions_made_at_once_count_each_other(project, settings):
         with transaction.atomic():
             create_session(project)
             other = pool.submit(make)
-            wait([other], timeout=1)
+            wait([other], timeout=0.3)
         assert other.result() == "SESSION_LIMIT"
     assert Session.objects.count() == 1
 

@@ -22,7 +22,7 @@ from tests.wrappers.programs import ANSWERS, wrapper
 QUESTION = "What is the product of 6 and 7?"
 BAD = {
     "hangs": ("import time; time.sleep(600)", 100),
-    "forks": ("import os, time; os.fork(); os.fork(); time.sleep(600)", 500),
+    "forks": ("import os, time; os.fork(); os.fork(); time.sleep(600)", 250),
     "floods": ("while True: print('x' * 10000)", 500),
     "fails": ("import sys; sys.exit(1)", 500),
     "talks nonsense": ("import os; os.write(1, bytes(range(256)))", 500),
