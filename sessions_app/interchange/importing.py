@@ -14,7 +14,7 @@ from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, 
 from mrpvm.wire import from_wire, to_wire
 from sessions_app import events
 from sessions_app.actions.sessions.histories import write_turn_messages
-from sessions_app.actions.sessions.session import delete_session
+from sessions_app.actions.sessions.session import beginning_of, delete_session
 from sessions_app.actions.sessions.slots import lock_session
 from sessions_app.actions.settings.audit import asking_name
 from sessions_app.actions.turns.imported import find_or_create_conversation, lock_trace, store_spans
@@ -75,8 +75,8 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
         turn.session = session
     _fill(turn, trace_id, drawing)
     turn.save()
-    if not session.first_message:
-        session.first_message = preview(drawing.question)
+    if turn.turn_index == 1 or not session.first_message:  # more of the first turn may tell its question
+        session.first_message = beginning_of(drawing.question)
     answer = {"assistant": drawing.answer} if drawing.answer else {}
     write_turn_messages(session, turn, {"user": drawing.question, **answer})
     _write_events(turn, drawing.events)

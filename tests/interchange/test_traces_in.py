@@ -153,6 +153,19 @@ def test_the_page_of_a_trace_shows_what_came_since(editor: Caller, project: Proj
     assert page.css(".cite")
 
 
+def test_a_session_is_named_by_the_question_of_the_whole_trace(editor: Caller) -> None:
+    """Spans are sent when they end: what a call was asked comes before what the application was asked."""
+    for sent, name in (
+        (span(3, 2), "(span 3)"),
+        (span(2, 1, attributes={"input.value": "Search words for: Where is Rex?"}), "Search words for: Where is Rex?"),
+        (span(1, attributes={"input.value": "Where is Rex?"}), "Where is Rex?"),
+    ):
+        send(editor, sent)
+        assert Session.objects.get().first_message == name
+    send(editor, span(1, traceId=TRACE[::-1], attributes={"input.value": "Who is Rex?"}))
+    assert Session.objects.get(session_id=f"otel-trace-{TRACE}").first_message == "Where is Rex?"
+
+
 def test_an_imported_turn_says_that_it_cannot_be_replayed(editor: Caller, project: Project) -> None:
     send(editor, span(1, attributes={"input.value": "Where is Rex?", "output.value": "In the garden."}))
     turn = ExplainabilityTurn.objects.get()
