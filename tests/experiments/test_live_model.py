@@ -158,7 +158,7 @@ def test_a_model_judges_an_answer(provider: Provider, turn: ExplainabilityTurn, 
     assert result.verdict == (words if outcome != "error" else "")
 
 
-def test_what_a_model_judges_alike_on_the_present_state_breaks_nothing(
+def test_what_a_model_judges_alike_now_breaks_nothing(
     provider: Provider, handbook: KnowledgeBase
 ) -> None:
     suite = create_suite(handbook.project, "Judged", ANNA)
