@@ -158,9 +158,7 @@ def test_a_model_judges_an_answer(provider: Provider, turn: ExplainabilityTurn, 
     assert result.verdict == (words if outcome != "error" else "")
 
 
-def test_what_a_model_judges_alike_now_breaks_nothing(
-    provider: Provider, handbook: KnowledgeBase
-) -> None:
+def test_what_a_model_judges_alike_now_breaks_nothing(provider: Provider, handbook: KnowledgeBase) -> None:
     suite = create_suite(handbook.project, "Judged", ANNA)
     expected, symbolic = Expected(judged="It is polite."), Changes(pins=Selection(goal_solver="gs-symbolic"))
     add_test(suite, asks(handbook, expected=expected.as_record(), choices=symbolic.as_record()), ANNA)
