@@ -127,6 +127,7 @@ def test_turns_of_a_minute_are_counted_over_all_doors(project: Project, caller: 
     refused = post("/v1/chat/completions", hello, content_type="application/json", headers=editor.headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "insufficient_quota")
     assert Session.objects.count() == 2
+    assert shown(caller("admin"))["calls-a-minute"] == (2, 2)  # not the refused ones
 
 
 def test_sources_end_at_the_limit_and_nothing_is_stored(project: Project, caller: Callable[..., Caller]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import inf
 
 from django.conf import settings
 from django.db.models import F, Q, Sum
@@ -44,7 +45,8 @@ def used(project: Project, kind: QuotaKind) -> float:
             sources = KnowledgeSource.objects.filter(layer__in=_layers(project))
             return sources.aggregate(total=Sum("text_byte_count"))["total"] or 0
         case QuotaKind.CALLS:
-            return used_in_minute(calls_name(project))
+            # Refused turns are counted too, but did not begin.
+            return min(used_in_minute(calls_name(project)), project.quotas.get(kind, inf))
         case QuotaKind.TOKENS:
             return sum(taken + written for _, taken, written in _today(project))
         case QuotaKind.COST:
