@@ -11,11 +11,12 @@ from sessions_app.actions.settings.projects import add_member, create_login_link
 from sessions_app.actions.settings.second_factor import reset_second_factor_of
 from sessions_app.management.versions import PreparedCommand
 from sessions_app.models.settings.project import MEMBER_ROLES
+from sessions_app.public_address import public_address
 from sessions_app.queries.settings.projects import project_named
 
 
 class Command(PreparedCommand):
-    """Prints the path of a one-time login link; the person sets a password on the page of it, or never."""
+    """Prints a one-time login link, outside production its path alone."""
 
     help = "Add a user to a project, or change the role of one, and print a login link that works once."
 
@@ -37,7 +38,7 @@ class Command(PreparedCommand):
             membership = add_member(project_named(project), name, role)
         except MRPError as refused:
             raise CommandError(refused.message) from None
-        link = reverse("login-link", args=[create_login_link(membership.user)])
+        link = (public_address() or "") + reverse("login-link", args=[create_login_link(membership.user)])
         self.stdout.write(f"{name} is {membership.role} in {membership.project}. Login link, good once for 12 hours:")
         self.stdout.write(link)
 
