@@ -132,7 +132,7 @@ def restore_backup(file: Path, *, with_secret_key: bool = False) -> BackupManife
                 _put_database(Path(scratch) / _DATABASES[manifest.database], stamp, undo)
                 undo.pop_all()
     except (OSError, sqlite3.Error, Error) as error:
-        raise BackupError(f"the backup could not be put in place: {error}") from error
+        raise BackupError(f"the backup could not be put in place: {' '.join(str(error).split())}") from error
     return manifest
 
 
