@@ -151,8 +151,9 @@ def names_request(message: str, *, is_verbless: bool, is_work: bool) -> bool:
     if not said or "my" in said:
         return False
     is_presented = wish is not None or said[0] in _PRESENTING
+    is_anywhere = is_work or is_verbless or is_presented
     for kind, form in _WISHED:
-        if match := form.search(bare):
+        if match := form.search(bare) if is_anywhere else form.match(bare):
             before = words(bare[: match.start()])
             if is_work:
                 return kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(before)
