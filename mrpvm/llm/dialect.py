@@ -163,7 +163,8 @@ class ResponsesDialect:
         status = getattr(answer, "status", None)
         if status in ("failed", "cancelled"):
             raise UnreadableAnswer(f"it says that it {status}")
-        reason = "length" if status == "incomplete" else "stop"
+        is_filtered = getattr(getattr(answer, "incomplete_details", None), "reason", None) == "content_filter"
+        reason = "stop" if status != "incomplete" else "content_filter" if is_filtered else "length"
         named = getattr(answer, "id", None)
         return Completion(
             text=text,

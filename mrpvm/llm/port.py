@@ -37,7 +37,9 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What the model said: never empty; `finish_reason` is `stop`, or `length` when it was cut off."""
+    """What the model said: never empty; `finish_reason` is `stop`, `length` when it was cut off, or another word
+    of the provider's.
+    """
 
     text: str
     model: str

@@ -14,8 +14,12 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from mrpvm.trace.events import BranchFailed
+from mrpvm.trace.events import Event as MachineEvent
 from sessions_app import shutdown
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.sessions.slots import waiting_for_slot
+from sessions_app.api.turns.progress import progress_of
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns import pipeline
 from tests.api.conftest import Caller
@@ -137,6 +141,18 @@ def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -
 
 
 @pytest.mark.rule("API-17")
+@pytest.mark.parametrize(("reason", "is_told"), [("validation_rejected", True), ("superseded", False)])
+def test_of_an_answer_that_held_and_was_not_chosen_no_failure_is_told(
+    project: Project, reason: str, is_told: bool
+) -> None:
+    turn = ExplainabilityTurn(session=create_session(project))
+    failed = BranchFailed(
+        branch_id="branch-1", frame_id="frame-0", failure_id="failure-1", reason=reason, error=None,
+        plugin_id="gs-symbolic", evidence_profile_hash="",
+    )  # fmt: skip
+    assert (progress_of(turn, MachineEvent(at_ms=1, data=failed)) is not None) is is_told
+
+
 def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:
     with registered(HeldSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")

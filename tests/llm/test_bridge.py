@@ -16,6 +16,7 @@ import pytest
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout, Unavailable
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import LAST_WORDS_MS, ConfiguredModel
+from mrpvm.llm.dialect import ResponsesDialect
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import Recorder, estimated_tokens
@@ -478,3 +479,11 @@ def test_the_sdk_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys, mrpvm.plugins.builtin, mrpvm.llm.bridge; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(("why", "reason"), [("max_output_tokens", "length"), ("content_filter", "content_filter")])
+def test_an_incomplete_response_says_why(why: str, reason: str) -> None:
+    cut = SimpleNamespace(
+        output_text="So", status="incomplete", incomplete_details=SimpleNamespace(reason=why), id="r-1", usage=None
+    )
+    assert ResponsesDialect().completion(cut).finish_reason == reason

@@ -137,7 +137,7 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> JSONObject | None:
         case FrameClosed() as closed if (size := event.detail["meta"].frontier_size) is not None:
             facts = FrameEnded(status=closed.status, frontier_size=size)
             return _payload(turn, event, "frame", "info", f"Finished part {closed.frame_id}", facts)
-        case BranchFailed() as failed:
+        case BranchFailed() as failed if failed.reason != "superseded":  # it held, and another one was chosen
             message = f"What {failed.plugin_id} gave did not hold"
             return _payload(turn, event, "validation", "retry", message, SolverRetried(plugin_id=failed.plugin_id))
         case BacktrackTaken() as backtrack:
