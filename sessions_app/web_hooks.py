@@ -10,6 +10,8 @@ import ipaddress
 import socket
 import ssl
 import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import digest
@@ -138,15 +140,24 @@ class _Connection(http.client.HTTPConnection):
         self._is_secure = is_secure
 
     def connect(self) -> None:
-        """Connect to the first of the host's addresses; none of them may be private."""
+        """Connect to the first of the host's addresses that can be reached; none of them may be private."""
         entries = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
         for address in addresses:
             if not _is_allowed(address):
                 raise PostFailedError(_refused(address))
-        self.sock = socket.create_connection((str(addresses[0]), self.port), POST_SECONDS)
+        self.sock = _connected(list(dict.fromkeys(map(str, addresses))), self.port)
+        self.sock.settimeout(POST_SECONDS)
         if self._is_secure:
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
+
+
+def _connected(addresses: Sequence[str], port: int) -> socket.socket:
+    seconds = POST_SECONDS / len(addresses)
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, port), seconds)
+    return socket.create_connection((addresses[-1], port), seconds)
 
 
 def _is_allowed(address: Address) -> bool:

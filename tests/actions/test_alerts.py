@@ -231,6 +231,20 @@ def test_a_receiver_has_the_whole_time_for_its_answer(receiver: str, monkeypatch
     assert timeouts == [web_hooks.POST_SECONDS]
 
 
+def test_a_receiver_is_reached_by_any_address_of_its_name(receiver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name often has one of IPv6, at which the receiver or its network does not answer."""
+    looked_up = socket.getaddrinfo
+
+    def found(host: str, *arguments: Any, **options: Any) -> list[Any]:
+        hosts = ("::1", "127.0.0.1") if host == "hooks.example" else (host,)
+        return [entry for each in hosts for entry in looked_up(each, *arguments, **options)]
+
+    monkeypatch.setattr(web_hooks.socket, "getaddrinfo", found)
+    message = web_hooks.WebhookMessage(message_id="m", body=b"{}", key=signing_key("a"))
+    post(receiver.replace("127.0.0.1", "hooks.example"), message, 0)
+    assert len(Receiver.taken) == 1
+
+
 def test_a_name_that_leads_to_a_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     reached: list[object] = []
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("93.184.216.34", "10.0.0.7")]
