@@ -247,3 +247,35 @@ def test_things_of_one_kind_are_told_apart_by_their_names() -> None:
 )
 def test_a_number_that_ends_a_sentence_stays_with_it(document: str, question: str, said: str) -> None:
     assert answer(document, question) == said
+
+
+LAMPS = (
+    "| Product | Price (EUR) |\n|---|---|\n| Lamp Aurora | 49.90 |\n| Lamp Borealis | 89.00 |\n\n"
+    "| Shade | Price |\n|---|---|\n| Nimbus shade | 19 |\n| Stratus shade | 24 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much is Lamp Borealis?", "Lamp Borealis: Price (EUR): 89.00."),
+        ("What is the price of Lamp Borealis?", "Lamp Borealis: Price (EUR): 89.00."),
+        ("How much is the Aurora lamp?", "Lamp Aurora: Price (EUR): 49.90."),
+        ("What is the price of Shade Stratus?", "Stratus shade: Price: 24."),
+    ],
+)
+def test_rows_that_share_a_word_are_told_apart(question: str, said: str) -> None:
+    assert answer(LAMPS, question, "lamps.md") == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What does the vegan dish cost?", "The vegan dish costs 6.20 euros."),
+        ("What does the pump weigh?", "The pump weighs 1950 kg."),
+        ("When does the bus leave?", "The bus leaves at 7.30."),
+    ],
+)
+def test_a_measure_is_neither_a_year_nor_a_clock_time(question: str, said: str) -> None:
+    text = "The vegan dish costs 6.20 euros. The pump weighs 1950 kg. The bus leaves at 7.30."
+    assert answer(text, question) == said

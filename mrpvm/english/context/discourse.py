@@ -8,6 +8,7 @@ from mrpvm.english.context.coreference import Antecedents, asked_mentions, sense
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Phrase, Sentence
+from mrpvm.english.sentences.values import is_measure
 from mrpvm.english.words.lexicon import listed
 from mrpvm.english.words.reading import TITLES, sense
 from mrpvm.english.words.tagging import is_number
@@ -73,7 +74,8 @@ class Discourse:
             subject = clause.subject
             if clause.verb == "be" and subject and clause.objects and not clause.is_negated and not clause.link:
                 other = clause.objects[0]
-                if other.determiner in ("a", "an", "the") or other.is_name or other.owner_pronoun:
+                is_thing = other.determiner in ("a", "an", "the") or other.is_name or other.owner_pronoun
+                if is_thing and not is_measure(other, "measure", premise.parsed):  # "89 EUR" is no name
                     self._same(premise, premise.resolved(subject), other)
 
     def _same(self, premise: Premise, left: Phrase, right: Phrase) -> None:
@@ -111,10 +113,10 @@ def of_another(wanted: Phrase, said: Phrase) -> bool:
     if not wanted.owned_by or not said.owned_by:
         return False
     left, right = wanted.owned_by[0], said.owned_by[0]
-    if left.is_name != right.is_name:
-        return False
+    if left.is_name != right.is_name and left.senses.isdisjoint(right.senses):
+        return False  # "Borealis" may be "the lamp", but not "the Aurora lamp"
     differ = bool(left.senses - right.senses - TITLES and right.senses - left.senses - TITLES)
-    return differ or (left.head != right.head and not left.is_name)
+    return differ or (left.head != right.head and not (left.is_name or right.is_name))
 
 
 def _described_alike(wanted: Phrase, said: Phrase) -> bool:

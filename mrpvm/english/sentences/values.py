@@ -46,6 +46,8 @@ def has_number(tokens: Iterable[str]) -> bool:
 def is_time(phrase: Phrase, preposition: str, parsed: Sentence) -> bool:
     """Return whether a phrase is a time: a date, a clock time, a day or part of a day."""
     tokens = parsed.tokens_of(phrase)
+    if is_measure(phrase, "measure", parsed):
+        return False  # 6.20 euros are no clock time, and 1999 euros no year
     if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in CALENDAR for token in tokens):
         return True
     if phrase.head_text in lexicon.TIME_WORDS:
