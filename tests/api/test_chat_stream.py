@@ -142,9 +142,7 @@ def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -
 
 @pytest.mark.rule("API-17")
 @pytest.mark.parametrize(("reason", "is_told"), [("validation_rejected", True), ("superseded", False)])
-def test_of_an_answer_that_held_and_was_not_chosen_no_failure_is_told(
-    project: Project, reason: str, is_told: bool
-) -> None:
+def test_no_failure_is_told_of_an_answer_not_chosen(project: Project, reason: str, is_told: bool) -> None:
     turn = ExplainabilityTurn(session=create_session(project))
     failed = BranchFailed(
         branch_id="branch-1", frame_id="frame-0", failure_id="failure-1", reason=reason, error=None,
