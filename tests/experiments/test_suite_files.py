@@ -148,6 +148,8 @@ def test_the_command_runs_a_suite_and_writes_junit(suite: Suite, handbook: Knowl
     binary.write_bytes(b"PK\xe4")
     with pytest.raises(CommandError, match=r"a\.zip is no text in UTF-8"):
         command("import", binary)
+    with pytest.raises(CommandError, match=r"none\.yaml cannot be read: No such file or directory\.$"):
+        command("import", tmp_path / "none.yaml")
 
 
 def test_runs_are_compared_over_an_import(suite: Suite, handbook: KnowledgeBase, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
+from mrpvm.preview import counted
 from sessions_app.actions.settings.audit import record_export
 from sessions_app.interchange.bundle.checking import checked_bundle
 from sessions_app.interchange.bundle.form import BundleManifest
@@ -54,7 +55,8 @@ class Command(BaseCommand):
         except OSError as error:
             done = "written" if what == "export" else "read"
             raise CommandError(f"{file} cannot be {done}: {error.strerror}.") from None
-        self.stdout.write(f"Session {imported.session.session_id}: {imported.turn_count} turns, read-only.")
+        turns = counted(imported.turn_count, "turn")
+        self.stdout.write(f"Session {imported.session.session_id}: {turns}, read-only.")
         for left_out in imported.left_out:
             self.stdout.write(left_out)
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from mrpvm.errors import MRPError
+from mrpvm.preview import counted
 from mrpvm.values import Selection
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation
@@ -85,7 +86,7 @@ class Command(PreparedCommand):
             self._tell_findings(experiment)
         else:
             self._tell_moment(experiment.result or {})
-        self.stdout.write(f"{experiment.tried_count} trials; the experiment is {experiment.experiment_id}.")
+        self.stdout.write(f"{counted(experiment.tried_count, 'trial')}; the experiment is {experiment.experiment_id}.")
 
     def _tell_findings(self, experiment: Experiment) -> None:
         findings = ranked_findings(experiment)

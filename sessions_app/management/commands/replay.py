@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
+from mrpvm.preview import counted
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.management.versions import PreparedCommand
 from sessions_app.pacing import Pacer
@@ -57,7 +58,7 @@ class Command(PreparedCommand):
                 summary = f"{result.divergence.difference.name}: {result.divergence.detail}"
                 self.stdout.write(f"{turn.session.session_id} turn {turn.turn_index}: diverged at {summary}")
         summary = ", ".join(f"{counts[name]} {name}" for name in ("identical", "diverged", "not replayable"))
-        self.stdout.write(f"{len(keys)} turns: {summary}.")
+        self.stdout.write(f"{counted(len(keys), 'turn')}: {summary}.")
         if counts["diverged"]:
             raise CommandError("Turns came out differently.", returncode=1)
 

@@ -68,8 +68,11 @@ class Command(BaseCommand):
                     self._run(project, options)
         except UnicodeDecodeError:
             raise CommandError(f"{options['file']} is no text in UTF-8.") from None
-        except (MRPError, OSError) as error:
+        except MRPError as error:
             raise CommandError(str(error)) from None
+        except OSError as error:
+            done = "written" if what == "export" else "read"
+            raise CommandError(f"{options['file']} cannot be {done}: {error.strerror}.") from None
 
     def _export(self, suite: Suite, file: Path | None) -> None:
         if file is None:
