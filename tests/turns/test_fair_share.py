@@ -82,7 +82,7 @@ def test_a_quiet_project_goes_before_a_crowd(share: FairShare) -> None:
     with share.turn(QUIET):
         pass  # it has worked recently
     with ThreadPoolExecutor(13) as pool:
-        crowd = [pool.submit(works, share, LOUD, 0.01, lambda: ended.append(LOUD), steps=6) for _ in range(12)]
+        crowd = [pool.submit(works, share, LOUD, 0.01, lambda: ended.append(LOUD), steps=10) for _ in range(12)]
         time.sleep(0.05)
         pool.submit(works, share, QUIET, 0.01, lambda: ended.append(QUIET), steps=3).result(30)
         assert ended.index(QUIET) <= 2
@@ -96,10 +96,10 @@ def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
     with share.turn(QUIET):
         pass
     with ThreadPoolExecutor(5) as pool:
-        crowd = [pool.submit(works, share, LOUD, 0.005, lambda: ended.append(LOUD), steps=20) for _ in range(4)]
+        crowd = [pool.submit(works, share, LOUD, 0.005, lambda: ended.append(LOUD), steps=40) for _ in range(4)]
         time.sleep(0.02)
         for _ in range(4):
-            works(share, QUIET, 0.005, lambda: ended.append(QUIET), steps=10)
+            works(share, QUIET, 0.005, lambda: ended.append(QUIET), steps=20)
         assert ended.count(LOUD) <= 3
         for each in crowd:
             each.result(30)
