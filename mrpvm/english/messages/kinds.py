@@ -10,7 +10,7 @@ from msgspec import Struct
 from mrpvm.english.messages.instructions import is_reminder, without_reminder
 from mrpvm.english.messages.pragmatics import expand_is, strip_lead
 from mrpvm.english.messages.small_talk import is_remark
-from mrpvm.english.questions.requests import names_request
+from mrpvm.english.questions.requests import is_work_on_sources, names_request
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.words import lexicon
 from mrpvm.english.words.reading import is_past
@@ -237,11 +237,11 @@ def kind_of(sentence: str, *, is_alone: bool = False) -> Kind:
     if opening.first == "forget" and not is_remark(sentence):
         return "statement"  # it is kept with what it takes back
     if _orders_work(opening):
-        return "task" if is_alone and _requests(opening, is_work=True) else "order"
+        return "task" if is_alone and is_work_on_sources(sentence) else "order"
     if is_alone and _ATTRIBUTE.match(opening.bare) and not _is_finite(opening.bare):
         return "question"
     if is_alone and opening.first not in lexicon.INTERROGATIVES and _names_text(opening):
-        return "task" if _requests(opening, is_work=True) else "order"
+        return "task" if is_work_on_sources(sentence) else "order"
     if is_remark(sentence) and not direct_question(sentence):
         return "talk"
     if is_task_request(sentence):
@@ -270,10 +270,10 @@ def _orders_work(opening: _Opening) -> bool:
     return not opening.is_asked and opening.first not in _NOUN_LIKE and (counts or opening.is_order)
 
 
-def _requests(opening: _Opening, *, is_work: bool = False) -> bool:
-    """Return whether a message names a request for what the sources say."""
+def _requests(opening: _Opening) -> bool:
+    """Return whether a message names a request for what sources say."""
     is_verbless = not opening.is_order and not _is_finite(opening.bare)
-    return names_request(opening.sentence, is_verbless=is_verbless, is_work=is_work)
+    return names_request(opening.sentence, is_order=opening.is_order, is_verbless=is_verbless)
 
 
 def _names_text(opening: _Opening) -> bool:

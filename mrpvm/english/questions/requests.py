@@ -22,8 +22,10 @@ _ASKED_MAX = 40
 _LEAD = pattern("requests.lead")
 _COUNT = pattern("requests.count")
 _NEAR = 6
-"""Where there is no verb, a request is named among so many words, or behind the last comma."""
-_FROM_SOURCES = ("comparison", "chain", "summary", "steps")
+"""A request is named among so many words of a message that is no question."""
+_TOPICS_OF_WISHES = ("comparison", "chain", "summary")
+_FROM_SOURCES = (*_TOPICS_OF_WISHES, "steps")
+_TOPIC = re.compile(r" (?:of|on|about|for|between|to|from|covering|concerning|vs|versus)\b", re.IGNORECASE)
 _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
            "ten": 10}  # fmt: skip
 _UNCOUNTED = frozenset(("a", "few", "some", "several"))
@@ -138,29 +140,52 @@ def _named_within(wording: str) -> Request | None:
     return None
 
 
-def names_request(message: str, *, is_verbless: bool, is_work: bool) -> bool:
-    """Return whether a message that is no question names a request.
+def names_request(message: str, *, is_order: bool, is_verbless: bool) -> bool:
+    """Return whether a message that is no question names a request for what sources say.
 
-    "I need the gist of the report", "Put the events in order", and without a verb "The essentials on the ferry". Put as
-    work it is one if the sources have the answer: "Write a summary of the report", not "Write a poem".
+    "Condense the report", "I need the gist of the report", and without a verb "The essentials on the ferry". What tells
+    something does not: "Everything arrived", "I need the list by Friday", "Key points: budget, staff".
     """
+    named = _named(message)
+    if named is None:
+        return False
+    if is_order and not named.is_wish and not named.before:
+        return named.kind != "list"
+    kinds = _TOPICS_OF_WISHES if named.is_wish else _FROM_SOURCES
+    is_presented = named.is_wish or is_verbless or (is_order and named.before[:1] and named.before[0] in _PRESENTING)
+    return bool(is_presented) and named.kind in kinds and named.has_topic and len(named.before) < _NEAR
+
+
+def is_work_on_sources(message: str) -> bool:
+    """Return whether what is put as work has its answer in sources: "Write a summary of the report", not "a poem"."""
+    named = _named(message)
+    return named is not None and named.kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(named.before)
+
+
+class _Named(Struct, frozen=True):
+    """What names a request in a message: its kind, the words before it, and whether its topic follows."""
+
+    kind: Kind
+    before: Sequence[str]
+    has_topic: bool
+    is_wish: bool
+
+
+def _named(message: str) -> _Named | None:
+    """Return what names a request in a message that is no question; None also for the speaker's own affairs."""
     wording = _READER.sub("", _LEAD.sub("", " ".join(message.split())))
     wish = _WISH.match(wording)
     bare = wording[wish.end() :] if wish else wording
-    said = words(bare)
-    if not said or "my" in said:
-        return False
-    is_presented = wish is not None or said[0] in _PRESENTING
-    is_anywhere = is_work or is_verbless or is_presented
+    if "my" in words(bare):
+        return None
     for kind, form in _WISHED:
-        if match := form.search(bare) if is_anywhere else form.match(bare):
-            before = words(bare[: match.start()])
-            if is_work:
-                return kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(before)
-            is_near = len(before) < _NEAR or match.start() > bare.rfind(",") > 0
-            if is_presented or (is_verbless and is_near) or not (before or kind == "list"):
-                return True
-    return False
+        if match := form.search(bare):
+            before, behind = words(bare[: match.start()]), bare[match.end() :]
+            is_listed = kind == "comparison" and behind.startswith(":")
+            has_topic = match[0].endswith(" of") or _TOPIC.match(behind) is not None
+            is_near = PREPOSITIONS.isdisjoint(before) and (":" not in bare or is_listed)
+            return _Named(kind, before, is_near and (has_topic or is_listed), wish is not None)
+    return None
 
 
 def _of_kind(kind: Kind, wording: str, topic: str) -> Request:
