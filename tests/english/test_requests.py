@@ -63,7 +63,7 @@ def test_a_message_without_a_question_may_request(message: str) -> None:
      ("We need directions for the caterer by Friday", "statement"), ("I like the overview of the lake", "statement"),
      ("Unlike Tom, I like tea.", "statement"), ("make a packing list for Bergen", "order"),
      ("Write a poem about the history of ships", "order"), ("put the dentist on my list for friday", "order"),
-     ("Could you shorten this to 100 words?", "order")],
+     ("Could you shorten this to 100 words?", "order"), ("sort these by date: 3 may, 17 april", "order")],
 )  # fmt: skip
 def test_a_message_with_such_a_word_may_not_request(message: str, kind: str) -> None:
     assert kind_of(message, is_alone=True) == kind

@@ -45,6 +45,7 @@ _READER = pattern("requests.reader")
 """For whom a summary is: "for a colleague who was not there"."""
 _EMPTY = frozenset(map(sense, listed("empty_requests")))
 _PRESENTING = listed("presenting_verbs")
+_WORKING = listed("work_verbs") - _PRESENTING
 _FILLERS = frozenset(map(sense, listed("request_fillers")))
 _WHOLE = frozenset(map(sense, listed("whole_texts")))
 """Words for a text or its contents: a request for a summary of the story names nothing that the text contains."""
@@ -159,7 +160,9 @@ def names_request(message: str, *, is_order: bool, is_verbless: bool) -> bool:
 def is_work_on_sources(message: str) -> bool:
     """Return whether what is put as work has its answer in sources: "Write a summary of the report", not "a poem"."""
     named = _named(message)
-    return named is not None and named.kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(named.before)
+    if named is None or (named.before[:1] and named.before[0] in _WORKING):
+        return False  # "Sort these by date" is about what the message holds
+    return named.kind in _FROM_SOURCES and PREPOSITIONS.isdisjoint(named.before)
 
 
 class _Named(Struct, frozen=True):
