@@ -23,7 +23,17 @@ from bench.answers.collections import (
 )
 from bench.answers.followups import read_dialogues
 from bench.answers.judging import Tally, holds, outcome_of, outcome_of_condition
-from bench.answers.told import CHANGING, FACTS, KINDS, MESSAGES, TYPED, messages_read, read_conversations, requests_read
+from bench.answers.told import (
+    CHANGING,
+    CUED,
+    FACTS,
+    KINDS,
+    MESSAGES,
+    TYPED,
+    messages_read,
+    read_conversations,
+    requests_read,
+)
 from bench.answers.unrelated import changes, matters, mounted_matters
 from bench.evaluation.runs import run_all, tally
 from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
@@ -363,7 +373,7 @@ def _told(show: str | None) -> Iterator[str]:
 
 def _messages() -> Iterator[str]:
     """Yield for each file of messages a table: a row for what they are, a column for what they are read as."""
-    for path in (MESSAGES, TYPED):
+    for path in (MESSAGES, TYPED, CUED):
         read_as = messages_read(path)
         right = sum(read_as[kind, kind] for kind in KINDS)
         yield f"{path.stem}: {right} of {read_as.total()} read as what they are"

@@ -6,7 +6,8 @@ answered by the messages: they ask about another thing, another time or another 
 `typed.json` have single messages with what they are: "fact", "question", "request" for text or work, or "talk"; two
 where both are defensible. Those of `typed.json` are 100 of each, a third of them hard: facts that look like questions.
 `wordings.json` has requests for an answer of several sentences, with their kind, in as many wordings as their authors
-could think of; those that are `seen` were looked at while the patterns of requests were written.
+could think of; those that are `seen` were looked at while the patterns of requests were written. `cued.json` has facts
+that hold the same words.
 """
 
 import json
@@ -25,7 +26,8 @@ from mrpvm.english.questions.requests import request_of
 
 DIRECTORY = Path(__file__).parent.parent / "data" / "answers"
 CHANGING, FACTS = DIRECTORY / "told.json", DIRECTORY / "facts.json"
-MESSAGES, TYPED, WORDINGS = DIRECTORY / "messages.json", DIRECTORY / "typed.json", DIRECTORY / "wordings.json"
+MESSAGES, TYPED, CUED = DIRECTORY / "messages.json", DIRECTORY / "typed.json", DIRECTORY / "cued.json"
+WORDINGS = DIRECTORY / "wordings.json"
 _VERDICTS = ("Yes", "No")
 KINDS = ("fact", "question", "request", "talk")
 _TO_ORDERS = (UNDERSTOOD_REPLY, REPLIES["forgets_unnamed"])

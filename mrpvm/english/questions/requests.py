@@ -151,7 +151,8 @@ def names_request(message: str, *, is_order: bool, is_verbless: bool) -> bool:
     if named is None:
         return False
     if is_order and not named.is_wish and not named.before:
-        return named.kind != "list"
+        tells = ":" in message or not AUXILIARIES.isdisjoint(words(message))  # "Cause of the fire was a toaster"
+        return named.kind != "list" and not tells
     kinds = _TOPICS_OF_WISHES if named.is_wish else _FROM_SOURCES
     is_presented = named.is_wish or is_verbless or (is_order and named.before[:1] and named.before[0] in _PRESENTING)
     return bool(is_presented) and named.kind in kinds and named.has_topic and len(named.before) < _NEAR
