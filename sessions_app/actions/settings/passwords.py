@@ -23,7 +23,7 @@ def set_checked_password(user: User, password: str) -> None:
 
 @transaction.atomic
 def change_own_password(user: User, present: str, password: str) -> None:
-    """Give the user another password, or a first one; the user's logins in other browsers end.
+    """Change the user's password, or set a first one; the user's logins in other browsers end.
 
     Raises:
         InvalidInput: `present` is not the user's password, where there is one, or the other one is too weak.
