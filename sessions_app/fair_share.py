@@ -1,7 +1,7 @@
-"""Shares working time among turns: only a few work in a process at once.
+"""Shares working time among turns: only one or two work in a process at once.
 
 Turns of one process share its interpreter, and each further thread that works costs more time for switching. So a turn
-works in steps, and before each it needs one of a few places. It keeps its place from step to step unless a turn waits
+works in steps, and before each it needs a place. It keeps its place from step to step unless a turn waits
 whose project has worked less lately. While a turn waits for plugins on other threads, and so for a model, it has no
 place, and that time is not counted.
 """
@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Lock
+
+from django.db import connection
 
 CONTEST_SECONDS = 10.0
 """How long a project counts after its last turn, so that other turns do not take all places before its next one."""
@@ -44,11 +46,11 @@ class FairShare:
     """Who may work in this process, as time is shared among projects.
 
     Args:
-        at_once: turns of one project that work at once: one computes while another waits for the database.
+        at_once: turns of one project that work at once.
         stuck_seconds: a turn that has taken no step for so long loses its place.
     """
 
-    def __init__(self, at_once: int = 2, stuck_seconds: float = 0.2) -> None:
+    def __init__(self, at_once: int, stuck_seconds: float = 0.2) -> None:
         self._at_once = at_once
         self._stuck_seconds = stuck_seconds
         self._lock = Lock()
@@ -121,7 +123,7 @@ class FairShare:
         for stuck in [worker for worker in self._working if now - worker.stepped_at >= self._stuck_seconds]:
             self._charge(stuck)
             self._working.remove(stuck)
-        # Two turns at once would share the interpreter equally, however much their projects have worked.
+        # Several turns at once would share the interpreter equally, however much their projects have worked.
         at_once = 1 if now < self._contest_until else self._at_once
         while len(self._working) < at_once and (shares := [share for share in self._shares.values() if share.waiting]):
             worker = min(shares, key=lambda share: share.worked).waiting.popleft()
@@ -159,5 +161,7 @@ class FairShare:
 
 _current: ContextVar[_Worker | None] = ContextVar("worker", default=None)
 
-fair_share = FairShare()
+# On PostgreSQL one computes while another waits for an answer. SQLite answers at once; there a turn waits only for the
+# disk, and all that others could do meanwhile is to wait for the same lock.
+fair_share = FairShare(at_once=1 if connection.vendor == "sqlite" else 2)
 """The shares of this process."""

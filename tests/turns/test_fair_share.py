@@ -21,7 +21,7 @@ LOUD, QUIET = 1, 2
 
 @pytest.fixture
 def share() -> FairShare:
-    return FairShare()
+    return FairShare(at_once=2)
 
 
 def works(share: FairShare, project: int, seconds: float, done: Callable[[], object], *, steps: int = 1) -> None:
@@ -106,7 +106,7 @@ def test_two_busy_projects_share_the_time_equally(share: FairShare) -> None:
 
 
 def test_others_work_while_a_turn_waits_for_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    share = FairShare(stuck_seconds=60)
+    share = FairShare(at_once=2, stuck_seconds=60)
     monkeypatch.setattr(plugin_threads, "fair_share", share)
     monkeypatch.setattr(plugin_threads, "workers", TurnWorkers())
     with share.turn(QUIET):
@@ -124,7 +124,7 @@ def test_others_work_while_a_turn_waits_for_a_plugin(monkeypatch: pytest.MonkeyP
 
 
 def test_a_turn_that_takes_no_step_blocks_nobody() -> None:
-    share = FairShare(stuck_seconds=0.05)
+    share = FairShare(at_once=2, stuck_seconds=0.05)
     with share.turn(QUIET):
         pass
     with share.turn(LOUD):
