@@ -60,15 +60,19 @@ class ServerProcess:
         self._process.communicate()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def cpu_ms(self) -> float:
         """Return the CPU time of the process and all its threads so far, exact to microseconds."""
         # The kernel's id of another process's clock. Python has no call for it.
-        return time.clock_gettime((~self._process.pid << 3) | _CPU_CLOCK) * 1000
+        return time.clock_gettime((~self.pid << 3) | _CPU_CLOCK) * 1000
 
     @property
     def resident_mb(self) -> float:
         """Return the memory that the process holds."""
-        return resident_mb(self._process.pid)
+        return resident_mb(self.pid)
 
     def client(self, timeout_seconds: int = 60) -> "Client":
         """Return a client with its own connection and this timeout."""
