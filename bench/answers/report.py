@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import replace
 from dataclasses import dataclass
-from itertools import batched
+from itertools import batched, chain
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import mean, median, quantiles
 
 from bench.answers.asking import Reply, WatchedMachine, mounted
 from bench.answers.collections import (
@@ -15,6 +15,7 @@ from bench.answers.collections import (
     TEXTS,
     Passage,
     Question,
+    Request,
     read_articles,
     read_conditions,
     read_requests,
@@ -218,68 +219,81 @@ def _times(of: str, replies: Sequence[Reply], must: Mapping[str, float | None]) 
     yield Figure(f"{of}: processor time of a turn, median", median(reply.turn_ms for reply in replies), {}, "ms")
 
 
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer to a request and the expected facts that it lacks."""
+
+    request: Request
+    reply: Reply
+    missing: Sequence[str]
+
+    @property
+    def share(self) -> float:
+        return 1 - len(self.missing) / len(self.request.facts)
+
+
 def _stories(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
     stories = read_stories()
-    counted, held, asked_for = Tally(), 0, 0
+    counted, answered = Tally(), list[_Answered]()
     for story in stories:
         head = machine.mounted_text(story.text, "story.txt")
         for question in story.questions:
             reply = machine.ask(question.text, head)
             counted.add(question, reply)
             yield from _shown(question, reply, show)
-        composed, lines = _composed(machine, story, head)
-        held, asked_for = held + composed, asked_for + len(story.requests)
-        if show:
-            yield from lines
+        answered += _answers_to_requests(machine, story, head)
+    if show:
+        yield from _lacking(answered)
     right = counted.share(answerable=True, bases=_ASSERTED, right=True)
     wrong = counted.count(answerable=True, bases=_ASSERTED, right=False) + counted.count(
         answerable=False, bases=_ASSERTED
     )
     total = counted.count(answerable=True) + counted.count(answerable=False)
-    yield f"stories: {total} questions, {asked_for} requests"
+    yield f"stories: {total} questions, {len(answered)} requests"
     yield Figure("stories: answerable, right", 100 * right, _must(80))
     yield Figure("stories: wrong, of all questions", 100 * wrong / total, _must(3), at_most=True)
-    yield Figure("stories: requests composed with every expected fact", 6 * held / asked_for, _must(5), "/6")
+    yield from _facts_of("stories", answered, _must(5))
 
 
 def _requests(machine: WatchedMachine, directory: Path, show: str | None) -> Iterator[Figure | str]:
-    """Yield how many explanations, comparisons, summaries and chains about paragraphs contain every expected fact."""
-    held = count = 0
+    """Yield how many of the expected facts are in explanations, comparisons, summaries and chains about paragraphs."""
+    answered: list[_Answered] = []
     for passage in read_requests(read_articles(directory)):
-        composed, lines = _composed(machine, passage, machine.mounted_text(passage.text, "text.txt"))
-        held, count = held + composed, count + 1
-        if show:
-            yield from lines
-    if count:
-        yield f"paragraphs: {count} requests"
-        yield Figure("paragraphs: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
+        answered += _answers_to_requests(machine, passage, machine.mounted_text(passage.text, "text.txt"))
+    if show:
+        yield from _lacking(answered)
+    if answered:
+        yield f"paragraphs: {len(answered)} requests"
+        yield from _facts_of("paragraphs", answered, _must(5))
     yield from _texts(machine, show)
 
 
 def _texts(machine: WatchedMachine, show: str | None) -> Iterator[Figure | str]:
     """Yield the same of texts by authors who did not know the program, and how often a request they cannot meet is."""
-    held = count = misled = unmet = 0
+    answered: list[_Answered] = []
+    misled = unmet = 0
     for text in read_stories(TEXTS):
         head = machine.mounted_text(text.text, "text.txt")
-        answerable = _with_facts(text)
-        composed, lines = _composed(machine, answerable, head)
-        held, count = held + composed, count + len(answerable.requests)
+        answered += _answers_to_requests(machine, _with_facts(text), head)
         unanswerable = [request.text for request in text.requests if not request.facts]
         misled += sum(machine.ask(request, head).basis in _ASSERTED for request in unanswerable)
         unmet += len(unanswerable)
-        if show:
-            yield from lines
-    yield f"texts: {count} requests, {unmet} that their text cannot meet"
-    yield Figure("texts: requests composed with every expected fact", 6 * held / count, _must(5), "/6")
+    if show:
+        yield from _lacking(answered)
+    yield f"texts: {len(answered)} requests, {unmet} that their text cannot meet"
+    yield from _facts_of("texts", answered, _must(5))
     yield Figure("texts: requests that cannot be met, yet stated or composed", 100 * misled / unmet, {})
-    held = sum(_held_together(machine, texts) for texts in batched(read_stories(TEXTS), _TEXTS_TOGETHER, strict=False))
-    yield Figure("texts, six in a base: requests composed with every expected fact", 6 * held / count, {}, "/6")
+    together = chain.from_iterable(
+        _answers_together(machine, texts) for texts in batched(read_stories(TEXTS), _TEXTS_TOGETHER, strict=False)
+    )
+    yield from _facts_of("texts, six in a base", list(together), {})
 
 
-def _held_together(machine: WatchedMachine, texts: Sequence[Passage]) -> int:
-    """Return how many answers to requests about texts in one base contain every fact."""
+def _answers_together(machine: WatchedMachine, texts: Sequence[Passage]) -> Iterator[_Answered]:
+    """Yield the answers to requests about texts in one base."""
     head = machine.mounted_texts([text.text for text in texts], "text.txt")
-    return sum(_composed(machine, _with_facts(text), head)[0] for text in texts)
+    for text in texts:
+        yield from _answers_to_requests(machine, _with_facts(text), head)
 
 
 def _with_facts(text: Passage) -> Passage:
@@ -287,17 +301,26 @@ def _with_facts(text: Passage) -> Passage:
     return replace(text, requests=tuple(request for request in text.requests if request.facts))
 
 
-def _composed(machine: WatchedMachine, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:
-    """Return how many answers to a story's requests contain every fact, and a line for each of the others."""
-    held, lines = 0, []
-    for request in story.requests:
+def _answers_to_requests(machine: WatchedMachine, text: Passage, head: KnowledgeLayer) -> Iterator[_Answered]:
+    for request in text.requests:
         reply = machine.ask(request.text, head)
         said = reply.shown if reply.basis in _ASSERTED else ""
-        missing = [fact for fact in request.facts if not holds(said, [fact])]
-        held += not missing
-        if missing:
-            lines.append(f"  {request.text} -> ({reply.basis}) {' / '.join(reply.shown.splitlines())} [{missing}]")
-    return held, lines
+        yield _Answered(request, reply, [fact for fact in request.facts if not holds(said, [fact])])
+
+
+def _facts_of(of: str, answered: Sequence[_Answered], must: Mapping[str, float | None]) -> Iterator[Figure]:
+    """Yield how many of six expected facts are in the answers, and how many of six answers contain all of theirs."""
+    whole = mean(not item.missing for item in answered)
+    yield Figure(f"{of}: expected facts in composed answers", 6 * mean(item.share for item in answered), must, "/6")
+    yield Figure(f"{of}: requests composed with every expected fact", 6 * whole, must, "/6")
+
+
+def _lacking(answered: Sequence[_Answered]) -> Iterator[str]:
+    """Yield a line for each answer that lacks a fact."""
+    for item in answered:
+        if item.missing:
+            shown = " / ".join(item.reply.shown.splitlines())
+            yield f"  {item.request.text} -> ({item.reply.basis}) {shown} [{item.missing}]"
 
 
 def _conversations(machine: WatchedMachine, directory: Path, sample: int) -> Iterator[Figure | str]:
