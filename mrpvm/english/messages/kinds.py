@@ -250,9 +250,9 @@ def kind_of(sentence: str, *, is_alone: bool = False) -> Kind:
         return "task"
     if is_alone and _is_bare_order(opening):
         return "order"
-    if not is_alone or not _is_search(sentence):
-        return "statement"
-    return "order" if _POLITE.search(sentence) else "question"
+    if is_alone and (_POLITE.match(sentence) or (_POLITE.search(sentence) and not _is_finite(opening.bare))):
+        return "task"  # "Principle of operation of the pump, please."
+    return "question" if is_alone and _is_search(sentence) else "statement"
 
 
 def _orders_work(opening: _Opening) -> bool:
