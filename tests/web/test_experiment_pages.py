@@ -6,13 +6,14 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.actions.sessions.histories import remove_message
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.experiments.replays.replay import replay_turn
 from sessions_app.ingest.load import Upload, load_source
-from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.models import ExplainabilityTurn, Project, Session, Trial
 from sessions_app.queries.turns.registry import document_evidence
 from sessions_app.web.experiments import views
 from tests.web.page_scene import (
@@ -20,6 +21,7 @@ from tests.web.page_scene import (
     POLLING,
     attributes_of,
     check_html,
+    input_fields,
     link_of,
     links_of,
     member_client,
@@ -256,6 +258,52 @@ def test_going_on_from_a_trial_makes_a_fork(live_project: Project, turn: Explain
     made = fork.turns.get()
     assert answer.url == reverse("turn", args=[fork.session_id, made.request_id])
     assert (made.user_message, made.deliberation_level, fork.forked_at) == ("Where does the ferry leave?", 1, 4)
+
+
+@pytest.mark.parametrize("name", ["turn-try-run", "turn-continue"])
+def test_a_refused_trial_is_in_its_form_again(live_project: Project, turn: ExplainabilityTurn, name: str) -> None:
+    client = member_client(live_project, "editor")
+    trial = client.post(address(turn, "turn-try-run"), {"message": "Where does the ferry leave?"})
+    experiment_id = trial.url.rpartition("/")[2]
+    long = "Answer in one word. " * 400
+    sent = {"experiment": experiment_id, "message": "Where is gate A?", "with": long}
+    sent |= {"unit": "\n".join(f"unit-{number}" for number in range(1_000))}
+    shown = client.post(address(turn, name), sent, follow=True)
+    assert notice(shown.text)
+    assert input_fields(shown.text)["experiment"] == experiment_id
+    assert text_at(shown.text, "textarea[name=message]") == "Where is gate A?"
+    assert text_at(shown.text, "textarea[name=with]") == long.strip()
+    assert len(shown.redirect_chain[0][0]) < 400
+    assert "Where is gate A?" not in get(client, turn, "turn-try")
+
+
+def test_a_refused_search_through_time_keeps_its_form(
+    live_project: Project, turn: ExplainabilityTurn, settings: Settings
+) -> None:
+    settings.MRPVM_MAX_RUNNING_EXPERIMENTS = 0
+    session, client = turn.session, member_client(live_project, "viewer")
+    handbook = create_base(live_project, "Handbook")
+    sent = {"turn": turn.request_id, "base": handbook.kb_id, "should_contain": "gate B"}
+    shown = client.post(reverse("session-bisect-run", args=[session.session_id]), sent, follow=True).text
+    assert notice(shown)
+    assert attributes_of(shown, "[name=turn] [selected]", "value") == [turn.request_id]
+    assert attributes_of(shown, "[name=base] [selected]", "value") == [handbook.kb_id]
+    assert input_fields(shown)["should_contain"] == "gate B"
+
+
+def test_an_experiment_of_another_turn_is_none_of_this_one(live_project: Project, turn: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "editor")
+    other = turn.session.turns.exclude(pk=turn.pk).filter(kind="chat")[0]
+    made = client.post(address(other, "turn-try-run"), {"message": "Where does the ferry leave?"})
+    experiment_id = made.url.rpartition("/")[2]
+    before = Trial.objects.count()
+    shown = client.post(
+        address(turn, "turn-try-run"), {"experiment": experiment_id, "message": "Where is gate A?"}, follow=True
+    )
+    assert "EXPERIMENT_NOT_FOUND" in shown.text
+    assert Trial.objects.count() == before
+    for name in ("turn-try", "turn-diagnosis"):
+        assert client.get(address(turn, name), {"experiment": experiment_id}).status_code == 404
 
 
 def test_a_viewer_may_try_and_not_go_on(live_project: Project, turn: ExplainabilityTurn) -> None:

@@ -22,6 +22,18 @@ def experiment(project: Project, experiment_id: str) -> Experiment:
     return _within(project, row)
 
 
+def experiment_over(turn: ExplainabilityTurn, experiment_id: str) -> Experiment:
+    """Return one experiment over the turn.
+
+    Raises:
+        NotFound: EXPERIMENT_NOT_FOUND, also for an experiment over another turn.
+    """
+    found = experiment(turn.session.project, experiment_id)
+    if found.turn_id != turn.pk:
+        raise NotFound(f"The turn has no experiment '{experiment_id}'.", code="EXPERIMENT_NOT_FOUND")
+    return found
+
+
 def _of_project(project: Project) -> QuerySet[Experiment]:
     rows = Experiment.objects.filter(project=project, session__deleted_at__isnull=True)
     return rows.select_related("session", "turn").annotate(trial_count=Count("trials"))

@@ -1,11 +1,10 @@
-"""Converts a trial's changes to a query string and back, so that an address can repeat the trial."""
+"""The changes of a trial as its form or an address gives them, and what the form offers."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.http import urlencode
 
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.port import Sampling
@@ -140,28 +139,3 @@ def _listed(values: Sequence[str]) -> tuple[str, ...]:
     """Return the ids in all values, one per line."""
     lines = (line.strip() for value in values for line in value.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line))
-
-
-def query_of(changes: Changes) -> str:
-    """Return the query string from which `changes_of` returns these changes."""
-    named: list[tuple[str, Any]] = [
-        ("message", changes.message), ("base", changes.base), ("level", changes.deliberation_level),
-        *((parameter, getattr(changes.pins, name)) for parameter, name in _PINS.items()),
-        *(("unit", unit_id) for unit_id in changes.without_units),
-        *(("only", unit_id) for unit_id in changes.only_units),
-        *(("with", text) for text in changes.with_units),
-        *(("source", source_id) for source_id in changes.without_sources),
-        *(("plugin", plugin_id) for plugin_id in changes.without_plugins),
-        *(changes.limits.items()),
-        *((name, getattr(changes, name)) for name in _TEXTS),
-        *((name, getattr(changes.sampling, name)) for name in ("temperature", "max_tokens") if changes.sampling),
-    ]  # fmt: skip
-    if changes.without_preferences:
-        named.append(("preferences", "none"))
-    if changes.history_through == 0:
-        named.append(("history", "none"))
-    if "history_max_turns" in changes.flags:
-        named.append(("history", "whole"))
-    if _REWRITING in changes.flags:
-        named.append(("rewriting", "on" if changes.flags[_REWRITING] else "off"))
-    return urlencode([(name, value) for name, value in named if value is not None])

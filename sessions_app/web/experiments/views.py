@@ -38,9 +38,9 @@ from sessions_app.queries.sessions.frozen_content import agents_of, personas_of
 from sessions_app.queries.sessions.lookups import session as session_of
 from sessions_app.queries.turns import registry as turns
 from sessions_app.web.experiments.comparison import experiment_context
-from sessions_app.web.experiments.trial_form import changes_of, offered, query_of
+from sessions_app.web.experiments.trial_form import changes_of, offered
 from sessions_app.web.shell.access import Member, member_view
-from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.form_addresses import form_of, keep, take
 from sessions_app.web.shell.pages import page, tell, tell_error
 from sessions_app.web.turns.panels.choice import plugin_selectors
 
@@ -112,7 +112,7 @@ def diagnosis(request: HttpRequest, member: Member, session_id: str, request_id:
         "earlier": experiments.experiments_of(turn, 10, "diagnosis"),
     }
     if request.GET.get("experiment"):
-        experiment = experiments.experiment(member.project, request.GET["experiment"])
+        experiment = experiments.experiment_over(turn, request.GET["experiment"])
         context |= experiment_context(experiment, may_change=may_change(member, experiment))
         context["earlier"] = [each for each in context["earlier"] if each.pk != experiment.pk]
         question = experiment.question
@@ -148,9 +148,10 @@ def diagnose(request: HttpRequest, member: Member, session_id: str, request_id: 
 def trial(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Show the form of a trial, filled in from the query string or from an earlier trial (`from`)."""
     turn = turns.turn(member.project, session_id, request_id)
-    changes, experiment = _changes_named(request, turn), None
+    kept = take(request, _refused_trial(turn))
+    changes, experiment = from_wire(Changes, kept) if kept else _changes_named(request, turn), None
     if request.GET.get("experiment"):
-        experiment = experiments.experiment(member.project, request.GET["experiment"])
+        experiment = experiments.experiment_over(turn, request.GET["experiment"])
         number = whole_number(request.GET.get("from"))
         earlier = next((each for each in experiments.trials(experiment) if each.position == number), None)
         changes = from_wire(Changes, earlier.changes) if earlier else changes
@@ -184,7 +185,8 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
     try:
         changes = changes_of(request.POST, turn.user_message)
         if request.POST.get("experiment"):
-            experiment = _changeable(member, request.POST["experiment"])
+            experiment = experiments.experiment_over(turn, request.POST["experiment"])
+            _check_change(member, experiment)
             if experiment.asks_models:
                 member.check("editor")
             made = start_more_trials(experiment, [changes], wait_ms=AT_ONCE_MS)
@@ -194,10 +196,20 @@ def try_turn(request: HttpRequest, member: Member, session_id: str, request_id: 
                 turn.session, turn, [changes], author_of(member), allow_model=allow_model, wait_ms=AT_ONCE_MS
             )
     except MRPError as refused:
-        tell_error(request, refused)
-        address = reverse("turn-try", args=[session_id, request_id])
-        return HttpResponseRedirect(f"{address}?{query_of(changes)}")
+        return _ask_again(request, turn, changes, refused)
     return HttpResponseRedirect(_address(made))
+
+
+def _ask_again(request: HttpRequest, turn: ExplainabilityTurn, changes: Changes, refused: MRPError) -> HttpResponse:
+    """Show the form of a refused trial again, filled in as it was sent."""
+    tell_error(request, refused)
+    keep(request, _refused_trial(turn), changes.as_record())
+    beside = {"experiment": request.POST["experiment"]} if request.POST.get("experiment") else None
+    return HttpResponseRedirect(reverse("turn-try", args=[turn.session.session_id, turn.request_id], query=beside))
+
+
+def _refused_trial(turn: ExplainabilityTurn) -> str:
+    return f"trial:{turn.request_id}"
 
 
 @require_safe
@@ -211,6 +223,7 @@ def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
         "turns": questions,
         "chosen": request.GET.get("turn", ""),
         "bases": offered_bases(member.project, "")[0],
+        "chosen_base": request.GET.get("base", ""),
         "expected": _expected(request.GET),
     }
     return page(request, "experiments/bisect.html", member, context, section="sessions")
@@ -221,13 +234,14 @@ def bisect(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 def search_time(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Start the search through time and redirect to its experiment."""
     turn = turns.turn(member.project, session_id, request.POST.get("turn", ""))
-    kb_id = request.POST.get("base", "")
+    kb_id, expected = request.POST.get("base", ""), _expected(request.POST)
     try:
         base = knowledge_base(member.project, kb_id) if kb_id else None
-        experiment = start_bisect(turn, _expected(request.POST), author_of(member), base, wait_ms=AT_ONCE_MS)
+        experiment = start_bisect(turn, expected, author_of(member), base, wait_ms=AT_ONCE_MS)
     except MRPError as refused:
         tell_error(request, refused)
-        return HttpResponseRedirect(reverse("session-bisect", args=[session_id]))
+        asked = urlencode({"turn": turn.request_id, "base": kb_id, **_asked(expected)})
+        return HttpResponseRedirect(f"{reverse('session-bisect', args=[session_id])}?{asked}")
     return HttpResponseRedirect(_address(experiment))
 
 
@@ -268,12 +282,12 @@ def _removals(turn: ExplainabilityTurn) -> tuple[object, ...]:
 def continuation(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Fork the session before the turn, send the trial's message with its choices, and redirect to the fork's turn."""
     turn = turns.turn(member.project, session_id, request_id)
+    changes = Changes()
     try:
-        changes, tells = changes_of(request.POST, turn.user_message), "tell_supposed" in request.POST
-        continued = continue_from(turn, changes, tells_supposed=tells)
+        changes = changes_of(request.POST, turn.user_message)
+        continued = continue_from(turn, changes, tells_supposed="tell_supposed" in request.POST)
     except MRPError as refused:
-        tell_error(request, refused)
-        return HttpResponseRedirect(reverse("turn-try", args=[session_id, request_id]))
+        return _ask_again(request, turn, changes, refused)
     return HttpResponseRedirect(reverse("turn", args=[continued.session.session_id, continued.request_id]))
 
 
@@ -311,9 +325,13 @@ def may_change(member: Member, experiment: Experiment) -> bool:
 
 def _changeable(member: Member, experiment_id: str) -> Experiment:
     experiment = experiments.experiment(member.project, experiment_id)
+    _check_change(member, experiment)
+    return experiment
+
+
+def _check_change(member: Member, experiment: Experiment) -> None:
     if not may_change(member, experiment):
         raise PermissionDenied("Only an editor may change an experiment of somebody else.")
-    return experiment
 
 
 def _address(experiment: Experiment) -> str:
