@@ -11,13 +11,14 @@ from pytest_django import Settings
 
 from mrpvm.errors import NotFound
 from mrpvm.sources.source import Rejection
-from sessions_app.actions.knowledge.bases import create_base, ensure_default_base
+from sessions_app.actions.knowledge.bases import create_base, delete_base, ensure_default_base, remove_source
 from sessions_app.actions.knowledge.drafts import stage_source
 from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge.revisions import restore_revision
 from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.quotas import choose_quotas
 from sessions_app.layers import EffectiveView
 from sessions_app.layers.upkeep.compaction import compact_base
 from sessions_app.models import (
@@ -541,3 +542,20 @@ def test_the_default_base_stays(project: Project) -> None:
     refused = client.post(reverse("knowledge-delete", args=[base.kb_id]), follow=True).text
     assert notice(refused).startswith("The default base cannot be deleted")
     assert not parsed(client.get(reverse("knowledge-base", args=[base.kb_id])).text).css('[id="delete-base"]')
+
+
+def test_a_full_project_says_why_nothing_comes_back(project: Project) -> None:
+    client, base = member_client(project), create_base(project, "Handbook")
+    add_text(base, "a", "Pumps.", [make_unit(f"u{number}", f"Pump {number}.") for number in range(2)], source_id="a")
+    remove_source(base, "a")
+    base.refresh_from_db()
+    assert compact_base(base)
+    choose_quotas(project, {"units": 1})
+    restored = client.post(reverse("knowledge-restore", args=[base.kb_id]), {"revision": 2, "expected": 3}, follow=True)
+    assert "QUOTA_FULL" in notice(restored.text)
+    choose_quotas(project, {"units": None})
+    restore_revision(base, 2)
+    delete_base(base)
+    choose_quotas(project, {"units": 1})
+    undeleted = client.post(reverse("knowledge-undelete", args=[base.kb_id]), follow=True)
+    assert "QUOTA_FULL" in notice(undeleted.text)

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from mrpvm.errors import Conflict, MRPError, NotFound
+from mrpvm.errors import Conflict, MRPError, NotFound, Unavailable
 from mrpvm.preview import counted
 from mrpvm.sources.documents.document import FORMATS
 from sessions_app.actions.knowledge.bases import create_base, delete_base, remove_source, rename_base, restore_base
@@ -139,7 +139,7 @@ def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     revision, expected = (whole_number(request.POST.get(name)) for name in ("revision", "expected"))
     try:
         restored = restore_revision(base, revision or 0, actor=member.user, expected=expected)
-    except (Conflict, NotFound) as refused:
+    except MRPError as refused:
         tell_error(request, refused)
     else:
         tell(request, f"Revision {revision} is back, as revision {restored.revision}.")
@@ -189,7 +189,11 @@ def delete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
 @member_view("editor")
 def undelete(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Restore a deleted base and redirect to it."""
-    base = restore_base(member.project, kb_id)
+    try:
+        base = restore_base(member.project, kb_id)
+    except Unavailable as refused:  # the project is full
+        tell_error(request, refused)
+        return HttpResponseRedirect(reverse("knowledge"))
     tell(request, f"“{base.name}” is back.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
 
