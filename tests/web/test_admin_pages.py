@@ -18,10 +18,11 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.admin.shell import cells
+from sessions_app.admin.shell import cells, read_only
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import (
     ApiKey,
+    AuditEntry,
     ContextUnit,
     ExplainabilityTurn,
     Invitation,
@@ -30,12 +31,15 @@ from sessions_app.models import (
     LoginLink,
     Membership,
     Message,
+    Posting,
     Project,
     Session,
+    SourceArtifact,
     TurnEvents,
+    UnitArtifact,
 )
 from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind
-from tests.web.page_scene import links_of, parsed, texts_of
+from tests.web.page_scene import links_of, parsed, texts_of, visible_text
 
 MODELS = list(apps.get_app_config("sessions_app").get_models())
 DELETABLE = {Session, LoginLink, Membership, Invitation}
@@ -86,6 +90,33 @@ def test_the_index_counts_no_table_to_its_end(operators: Client, settings: Setti
     counted = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
     assert len(counted) >= len(MODELS)
     assert all("LIMIT 3" in sql for sql in counted)
+
+
+def test_a_list_counts_no_table_to_its_end(operators: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Except where all rows of the list can be deleted at once."""
+    monkeypatch.setattr(read_only, "ROWS_LISTED", 2)
+    add_rows_of_every_kind(3)
+    unbounded = set()
+    for model in MODELS:
+        with CaptureQueriesContext(connection) as queries:
+            page = operators.get(address_of(model, "changelist"))
+        counted = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+        assert counted, model
+        if all("LIMIT 2" in sql for sql in counted):
+            assert visible_text(page.text).count("Only the first 2 are listed") == 1, model
+        else:
+            unbounded.add(model)
+    assert unbounded == DELETABLE
+
+
+@pytest.mark.parametrize(
+    "model", [AuditEntry, ExplainabilityTurn, KnowledgeSource, Posting, SourceArtifact, UnitArtifact]
+)
+def test_no_filter_reads_a_large_table(model: type[Model], operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    with CaptureQueriesContext(connection) as queries:
+        operators.get(address_of(model, "changelist"))
+    assert [query["sql"] for query in queries if "DISTINCT" in query["sql"]] == []
 
 
 def test_a_list_costs_the_same_for_3_rows_and_for_9(operators: Client) -> None:

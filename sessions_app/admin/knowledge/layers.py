@@ -180,7 +180,6 @@ class UnitArtifactAdmin(ReadOnlyAdmin):
     """What KB plugins derived from units: bytes that only the plugin understands."""
 
     list_display = ("id", "plugin_id", "version", "unit_link")
-    list_filter = ("plugin_id",)
     list_select_related = ("unit",)
     deferred = ("content", *(f"unit__{name}" for name in _UNIT_LARGE))
     search_fields = ("=plugin_id", "=unit__unit_id")
@@ -202,7 +201,6 @@ class SourceArtifactAdmin(ReadOnlyAdmin):
     """What KB plugins derived from sources: bytes that only the plugin understands."""
 
     list_display = ("id", "plugin_id", "name", "source_link")
-    list_filter = ("plugin_id",)
     list_select_related = ("source",)
     deferred = ("content", "source__content")
     search_fields = ("=plugin_id", "=name", "=source__source_id")

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 
+from sessions_app.admin.shell.filters import known_values
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import AuditEntry
 
@@ -11,9 +12,8 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     """Entries, the newest first; nobody adds, changes or deletes one here."""
 
     list_display = ("at", "actor_kind", "actor", "kind", "subject", "address", "project")
-    list_filter = ("project", "actor_kind")
+    list_filter = ("project", known_values("actor_kind", ("user", "key", "stranger", "server")), "at")
     list_select_related = ("project",)
     search_fields = ("actor", "subject", "=kind", "=address", "=request_id")
-    date_hierarchy = "at"
     ordering = ("-id",)
     fields = ("at", "project", "kind", "subject", "facts", "actor_kind", "actor", "address", "request_id")

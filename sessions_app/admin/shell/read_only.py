@@ -1,10 +1,30 @@
 """Pages that show rows and let nobody change them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.functional import cached_property
+
+ROWS_LISTED = 10_000
+"""How many rows the pages of a list go through; the others are found by filters and searches."""
+
+
+class BoundedPaginator(Paginator):
+    """Counts no table to its end."""
+
+    @cached_property
+    def count(self) -> int:
+        """Return how many rows the pages have."""
+        rows = cast(QuerySet[Model], self.object_list)
+        return rows.order_by().values("pk")[:ROWS_LISTED].count()
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether there may be more rows."""
+        return self.count == ROWS_LISTED
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -23,6 +43,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         """Return the rows without their large columns."""
         return super().get_queryset(request).defer(*self.deferred)
+
+    def get_paginator(self, request: HttpRequest, *arguments: Any, **options: Any) -> Paginator:
+        """Return the pages of a list; where all rows of a list can be deleted at once, all are counted."""
+        kind = Paginator if "delete" in self.permitted else BoundedPaginator
+        return kind(*arguments, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -22,10 +22,9 @@ class ExplainabilityTurnAdmin(ActionAdmin):
     list_display = (
         "label", "page", "session_link", "status", "answer_status", "question", "duration_ms", "created_at",
     )  # fmt: skip
-    list_filter = ("kind", "status", "answer_status")
+    list_filter = ("kind", "status", "answer_status", "created_at")
     list_select_related = ("session",)
     deferred = ("session__system_prompt", *_LARGE)
-    date_hierarchy = "created_at"
     search_fields = ("=request_id", "=session__session_id", "user_message")
     ordering = ("-created_at", "-id")
     fieldsets = (
