@@ -479,3 +479,15 @@ def test_policies_are_seen_with_their_source_and_chosen(project: Project) -> Non
     viewer = member_client(project, "viewer")
     assert viewer.post(address, {"history_max_turns": "3"}).status_code == 403
     assert "Save policies" not in texts_of(session_html(viewer, session, panel="settings"), "button")
+
+
+def test_an_old_page_takes_back_no_policy_of_others(project: Project) -> None:
+    session = new_session(project)
+    client, address = member_client(project), reverse("session-policies", args=[session.session_id])
+    (form,) = parsed(session_html(client, session, panel="settings")).css("form.policies")
+    shown = {str(item.attributes["name"]): item.attributes.get("value") or "" for item in form.css("input[name]")}
+    chosen = {str(item.attributes["name"]): "" for item in form.css("select")}
+    client.post(address, {"verbatim_max_turns": "4", "document_bias": "off"})
+    client.post(address, shown | chosen | {"history_max_turns": "3"})
+    session.refresh_from_db()
+    assert session.flags == {"verbatim_max_turns": 4, "document_bias": "off", "history_max_turns": 3}

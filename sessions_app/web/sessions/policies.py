@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mrpvm.errors import InvalidInput
 from sessions_app.models import Session
 from sessions_app.queries.sessions.flags import PolicyValue, SessionPolicy, policies_of
+from sessions_app.web.shell.changed_fields import changed_fields
 from sessions_app.web.shell.words import CHOSEN_BY
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -68,12 +69,12 @@ def _text(value: PolicyValue) -> str:
 
 
 def chosen_policies(form: Mapping[str, str]) -> dict[str, PolicyValue | None]:
-    """Return the form's choice for each policy, None for the value of the project or server.
+    """Return the choices that the form changes, None for the value of the project or server.
 
     Raises:
         InvalidInput: a number cannot be read.
     """
-    return {key: _value(key, form[key].strip()) for key in _WORDS if key in form}
+    return {key: _value(key, text) for key, text in changed_fields(form, _WORDS).items()}
 
 
 def _value(key: str, text: str) -> PolicyValue | None:
