@@ -58,6 +58,12 @@ def test_every_tone_has_its_class() -> None:
         assert {str(tone), f"{tone}-soft"} <= COLOURS.keys()
 
 
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT / "templates")))
+def test_a_template_names_no_other_tone(template: Path) -> None:
+    named = re.findall(r"\bstatus-([a-z]+)(?=[\s\"'{])", template.read_text())
+    assert {*named} <= {str(tone) for tone in Tone}
+
+
 @pytest.mark.rule("GRAPH-17", "PAGE-7")
 def test_the_legend_names_each_status_under_its_colour() -> None:
     legend = render_to_string("shell/legend.html")
