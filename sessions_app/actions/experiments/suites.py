@@ -11,6 +11,7 @@ from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.experiments.experiments import MOST_TRIALS, Author, begin_experiment, delete_experiment
 from sessions_app.actions.sessions.session import create_session, delete_session
 from sessions_app.actions.settings.audit import record
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.models import (
     AuditKind,
     Experiment,
@@ -55,10 +56,11 @@ def create_suite(project: Project, name: str, author: Author) -> Suite:
         Conflict: SUITE_EXISTS; the project has too many.
     """
     checked = _name(name, NAME_CHARS)
-    if project.suites.count() >= MOST_SUITES:
-        raise Conflict(f"A project has at most {MOST_SUITES} suites.")
     try:
         with transaction.atomic():
+            wait_for_turn(f"suites-{project.pk}")
+            if project.suites.count() >= MOST_SUITES:
+                raise Conflict(f"A project has at most {MOST_SUITES} suites.")
             suite = Suite.objects.create(project=project, name=checked, created_by_name=author.name[:150])
             _record(AuditKind.SUITE_CREATED, suite)
             return suite
@@ -228,6 +230,10 @@ def begin_run(
 def _ensure_session(suite: Suite) -> Session:
     if suite.session is not None and suite.session.deleted_at is None:
         return suite.session
-    suite.session = create_session(suite.project, title=f"Tests: {suite.name}")
-    suite.save(update_fields=["session"])
-    return suite.session
+    with transaction.atomic():
+        locked = Suite.objects.select_for_update().get(pk=suite.pk)
+        if locked.session is None or locked.session.deleted_at is not None:
+            locked.session = create_session(suite.project, title=f"Tests: {suite.name}")
+            locked.save(update_fields=["session"])
+    suite.session = locked.session
+    return locked.session

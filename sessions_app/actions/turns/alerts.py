@@ -12,6 +12,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.settings.audit import record
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.mail import is_mail_set_up
 from sessions_app.models import Alert, AlertCrossing, AuditKind, SavedFilter
 from sessions_app.queries.search.filter_language import parse
@@ -60,9 +61,10 @@ def create_alert(
     if len(target) > TARGET_CHARS:
         raise InvalidInput(f"The address has at most {TARGET_CHARS} characters.")
     _check_target(channel, target)
-    if Alert.objects.filter(project=saved.project).count() >= MOST_ALERTS:
-        raise Conflict(f"A project has at most {MOST_ALERTS} alerts.")
     with transaction.atomic():
+        wait_for_turn(f"alerts-{saved.project_id}")
+        if Alert.objects.filter(project=saved.project_id).count() >= MOST_ALERTS:
+            raise Conflict(f"A project has at most {MOST_ALERTS} alerts.")
         alert = Alert.objects.create(
             project=saved.project,
             saved_filter=saved,

@@ -5,6 +5,7 @@ from django.db import IntegrityError, transaction
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.settings.audit import record
+from sessions_app.exclusive import wait_for_turn
 from sessions_app.models import AuditKind, Project, SavedFilter
 from sessions_app.queries.search.filter_language import parse
 
@@ -13,6 +14,7 @@ MOST_FILTERS = 100
 NAME_CHARS = 80
 
 
+@transaction.atomic
 def save_filter(project: Project, name: str, text: str, author: Author) -> SavedFilter:
     """Return a new saved filter.
 
@@ -20,6 +22,7 @@ def save_filter(project: Project, name: str, text: str, author: Author) -> Saved
         InvalidInput: a bad name; a text that is empty or not understood.
         Conflict: FILTER_EXISTS; the project has too many.
     """
+    wait_for_turn(f"filters-{project.pk}")
     if SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
         raise Conflict(f"A project has at most {MOST_FILTERS} saved filters.")
     saved_filter = SavedFilter(project=project, created_by_name=author.name[:150])
