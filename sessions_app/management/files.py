@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ def open_whole_file(path: Path) -> Iterator[IO[bytes]]:
     """
     if path.exists():
         raise FileExistsError(errno.EEXIST, "it exists already; name another file", str(path))
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         with open_owned_file(unfinished) as file:
             yield file

@@ -57,11 +57,14 @@ class PytestSuiteFile(pytest.File):
             yield SuiteTest.from_parent(self, name=test.get("name") or f"test {number}", file=self, place=number - 1)
 
     @cached_property
-    def outcomes(self) -> list[tuple[str, str]]:
-        """The outcome of each test with why it did not pass."""
+    def outcomes(self) -> list[tuple[str, str]] | BaseException:
+        """The outcome of each test with why it did not pass, or why the suite could not be run."""
         text, url = self.path.read_text(encoding="utf-8"), self.config.getoption("--mrpvm-url")
         heads = bool(self.config.getoption("--mrpvm-heads"))
-        return list(_on_server(url, text, heads=heads) if url else _here(text, heads=heads))
+        try:
+            return list(_on_server(url, text, heads=heads) if url else _here(text, heads=heads))
+        except (Exception, pytest.fail.Exception) as error:
+            return error
 
 
 class SuiteTest(pytest.Item):
@@ -73,7 +76,10 @@ class SuiteTest(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with what the answer did not fulfil."""
-        outcome, why = self._file.outcomes[self._place]
+        outcomes = self._file.outcomes
+        if isinstance(outcomes, BaseException):
+            raise outcomes
+        outcome, why = outcomes[self._place]
         if outcome != "passed":
             pytest.fail(f"{outcome}: {why}", pytrace=False)
 

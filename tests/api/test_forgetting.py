@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from sessions_app.models import Session
+from sessions_app.experiments.running import experiments as running
+from sessions_app.management.commands import experiment
+from sessions_app.models import Experiment, Session
 from tests.api.conftest import Caller
 
 
@@ -83,5 +86,17 @@ def test_the_command_tries_and_searches(talked: Session) -> None:
     assert "succeeded" in said("try", "--message", "Who is Rex?")
     assert "decides the answer" in said("diagnose")
     assert "Since turn 1" in said("bisect")
-    with pytest.raises(CommandError, match="no turn"):
-        call_command("experiment", "try", talked.session_id, "9")
+    for number in ("9", "²"):
+        with pytest.raises(CommandError, match="no turn"):
+            call_command("experiment", "try", talked.session_id, number)
+
+
+def test_an_interrupted_command_stops_its_experiment(talked: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiment, "time", SimpleNamespace(sleep=interrupt))
+    monkeypatch.setattr(running, "run_experiment", lambda experiment: None)
+    with pytest.raises(CommandError, match="kept"):
+        call_command("experiment", "diagnose", talked.session_id, "2")
+    assert Experiment.objects.get().cancel_requested_at is not None

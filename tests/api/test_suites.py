@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from sessions_app.management import pytest_suites
 from sessions_app.models import Session, TestCase
 from tests.api.conftest import Caller
 from tests.live import LiveServer
@@ -130,6 +132,24 @@ def test_pytest_runs_a_file_on_a_server(
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "1 failed, 1 passed" in ran.stdout
     assert "failed: The answer does not contain “a cat”." in ran.stdout
+
+
+def test_a_suite_that_cannot_be_run_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def fail(url: str, text: str, *, heads: bool) -> None:
+        asked.append(url)
+        pytest.fail("The server does not answer.")
+
+    monkeypatch.setattr(pytest_suites, "_on_server", fail)
+    file, test = object.__new__(pytest_suites.PytestSuiteFile), object.__new__(pytest_suites.SuiteTest)
+    file.path, file.config = tmp_path / "dogs.suite.yaml", SimpleNamespace(getoption=lambda name: "http://127.0.0.1:1")
+    file.path.touch()
+    test._file, test._place = file, 0
+    for _ in range(2):
+        with pytest.raises(pytest.fail.Exception, match="does not answer"):
+            test.runtest()
+    assert len(asked) == 1
 
 
 def test_a_base_is_tested_before_it_changes(editor: Caller, suite: str) -> None:

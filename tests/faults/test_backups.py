@@ -25,6 +25,7 @@ from sessions_app.actions.upkeep import copies
 from sessions_app.actions.upkeep.copies import copies_directory, database_file, make_daily_copy
 from sessions_app.management import backups
 from sessions_app.management.backups import BackupError, BackupManifest, verified
+from sessions_app.management.files import open_whole_file
 from sessions_app.models import AuditEntry, Project
 from tests.command_line import CommandRunner
 from tests.server import ServerProcess
@@ -274,3 +275,19 @@ def test_one_copy_a_day_is_made_and_seven_are_kept(
     settings.MRPVM_DAILY_COPIES = 0
     on(12)
     assert make_daily_copy() == 0
+
+
+def test_files_of_one_name_are_each_whole(tmp_path: Path) -> None:
+    """Neither what a killed process left nor another one that writes at the same time is in the way."""
+    file = tmp_path / "backup.zip"
+    with pytest.raises(KeyError), open_whole_file(file):
+        raise KeyError
+    with open_whole_file(file) as first:
+        with open_whole_file(file) as second:
+            second.write(b"second")
+        assert file.read_bytes() == b"second"
+        first.write(b"first")
+    assert file.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [file]
+    with pytest.raises(FileExistsError), open_whole_file(file):
+        pass

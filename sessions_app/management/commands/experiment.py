@@ -1,6 +1,7 @@
 """`manage.py experiment`: a recorded turn tried another way, its causes, and since when it is answered so."""
 
 import json
+import time
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.core.management.base import CommandError
 from mrpvm.errors import MRPError
 from mrpvm.preview import counted
 from mrpvm.values import Selection
-from sessions_app.actions.experiments.experiments import Author
+from sessions_app.actions.experiments.experiments import Author, cancel_experiment
 from sessions_app.experiments.diagnosis.search import Bounds, Expectation
 from sessions_app.experiments.running.experiments import start_bisect, start_diagnosis, start_trials
 from sessions_app.experiments.trials.changes import Changes
@@ -17,12 +18,13 @@ from sessions_app.management.versions import PreparedCommand
 from sessions_app.models import Experiment, ExplainabilityTurn, Project
 from sessions_app.queries.experiments.experiments import ranked_findings, trials
 from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.search.row_numbers import whole_number
 from sessions_app.queries.sessions import lookups as sessions
 from sessions_app.queries.settings.projects import project_named
 from sessions_app.queries.turns.registry import answer_of, turn, turns
 
 _AUTHOR = Author(name="command line")
-_WAIT_MS = 600_000
+_LOOK_SECONDS = 0.1
 
 
 class Command(PreparedCommand):
@@ -63,12 +65,12 @@ class Command(PreparedCommand):
         try:
             project = project_named(options["project"])
             tried = _turn(project, options["session"], options["turn"])
-            experiment = _await_end(what, project, tried, options)
+            experiment = _await_end(_started(what, project, tried, options))
         except MRPError as error:
             raise CommandError(error.message) from None
         if experiment.status != Experiment.Status.FINISHED:
-            message = experiment.error["message"] if experiment.error else "It did not end in time."
-            raise CommandError(f"The experiment is {experiment.status}: {message}")
+            message = f": {experiment.error['message']}" if experiment.error else "."
+            raise CommandError(f"The experiment is {experiment.status}{message}")
         if options["json"]:
             self.stdout.write(
                 json.dumps([_record(trial) for trial in trials(experiment)], ensure_ascii=False, indent=1)
@@ -118,20 +120,31 @@ _WITHOUT_FINDINGS = {
 
 
 def _turn(project: Project, session_id: str, name: str) -> ExplainabilityTurn:
-    numbered = (
-        turns(sessions.session(project, session_id)).filter(turn_index=int(name)).first() if name.isdigit() else None
-    )
+    number = whole_number(name)
+    numbered = number and turns(sessions.session(project, session_id)).filter(turn_index=number).first()
     return turn(project, session_id, numbered.request_id if numbered else name)
 
 
-def _await_end(what: str, project: Project, tried: ExplainabilityTurn, options: dict[str, Any]) -> Experiment:
+def _started(what: str, project: Project, tried: ExplainabilityTurn, options: dict[str, Any]) -> Experiment:
     if what == "try":
-        return start_trials(tried.session, tried, [_changes(options)], _AUTHOR, wait_ms=_WAIT_MS)
+        return start_trials(tried.session, tried, [_changes(options)], _AUTHOR)
     expected = Expectation(should_contain=options["should_contain"], should_not_contain=options["should_not_contain"])
     if what == "diagnose":
-        return start_diagnosis(tried, expected, Bounds(exhaustive=options["exhaustive"]), _AUTHOR, wait_ms=_WAIT_MS)
+        return start_diagnosis(tried, expected, Bounds(exhaustive=options["exhaustive"]), _AUTHOR)
     base = knowledge_base(project, options["base"]) if options["base"] else None
-    return start_bisect(tried, expected, _AUTHOR, base, wait_ms=_WAIT_MS)
+    return start_bisect(tried, expected, _AUTHOR, base)
+
+
+def _await_end(experiment: Experiment) -> Experiment:
+    """Return the experiment when its work has ended; stop it on an interruption."""
+    try:
+        while experiment.is_running:
+            time.sleep(_LOOK_SECONDS)
+            experiment.refresh_from_db()
+    except KeyboardInterrupt:
+        cancel_experiment(experiment)
+        raise CommandError("Stopped. What it has tried is kept.") from None
+    return experiment
 
 
 def _changes(options: dict[str, Any]) -> Changes:
