@@ -106,20 +106,21 @@ def _write_table(archive: zipfile.ZipFile, table: Table, lines: Iterator[bytes],
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where the rows of a bundle are in their files, the latest mount of each base, and which were imported."""
+    """Where the rows of a bundle are in their files, their keys, each base's latest mount, and which were imported."""
 
     places: Places
+    keys: Mapping[type[Model], Sequence[int]]
     mounts: Mapping[int, KBMount]
     imported: Collection[int]
 
     @classmethod
     def of(cls, rows: Rows) -> "_Scope":
-        keys = {model: keys_of_model.values_list("pk", flat=True) for model, keys_of_model in rows.items()}
+        keys = {model: list(rows_of_model.values_list("pk", flat=True)) for model, rows_of_model in rows.items()}
         mounts = {mount.knowledge_base_id: mount for mount in rows[KBMount].order_by("revision", "pk")}
         places = {
             model: {key: place for place, key in enumerate(keys_of_model)} for model, keys_of_model in keys.items()
         }
-        return cls(places, mounts, imported_bases(places[KnowledgeBase]))
+        return cls(places, keys, mounts, imported_bases(places[KnowledgeBase]))
 
     def portable(self, row: Model) -> Model:
         """Return the row with places where it holds keys of rows, and payloads as texts."""
@@ -146,7 +147,7 @@ class _Scope:
         """Return a stored view with places for layers, -1 for one that is gone, and counts for marks."""
         view = TurnView.of_record(record)
         counted = zip(MARKED, view.marks, strict=False)
-        marks = tuple(bisect_right(list(self.places[model]), mark) for model, mark in counted)
+        marks = tuple(bisect_right(self.keys[model], mark) for model, mark in counted)
         layers = tuple(self.places[KnowledgeLayer].get(layer, -1) for layer in view.layers)
         return replace(view, layers=layers, marks=marks).as_record()
 
