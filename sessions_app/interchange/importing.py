@@ -17,6 +17,7 @@ from sessions_app.actions.sessions.histories import write_turn_messages
 from sessions_app.actions.sessions.session import beginning_of, delete_session
 from sessions_app.actions.sessions.slots import lock_session
 from sessions_app.actions.settings.audit import asking_name
+from sessions_app.actions.turns.counting import mark_outdated
 from sessions_app.actions.turns.imported import find_or_create_conversation, lock_trace, store_spans
 from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.identifiers import new_request_id
@@ -73,8 +74,10 @@ def _store(project: Project, trace_id: str, drawing: DrawnTrace, turn: Explainab
     else:
         session = lock_session(turn.session_id)
         turn.session = session
+    before = turn.created_at
     _fill(turn, trace_id, drawing)
     turn.save()
+    mark_outdated(project.pk, [before, turn.created_at])
     if turn.turn_index == 1 or not session.first_message:  # more of the first turn may tell its question
         session.first_message = beginning_of(drawing.question)
     answer = {"assistant": drawing.answer} if drawing.answer else {}

@@ -18,11 +18,13 @@ from pytest_django import Settings
 from mrpvm.errors import Conflict, TooLarge
 from sessions_app.actions.sessions.session import create_session
 from sessions_app.actions.settings.projects import create_project, ensure_default_project
+from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.interchange.bundle.form import MANIFEST, TABLES, BundledFile, BundleRefused, root_of
 from sessions_app.interchange.bundle.importing import import_bundle
 from sessions_app.interchange.bundle.writing import write_bundle
 from sessions_app.models import (
+    CountedTurns,
     ExplainabilityTurn,
     FrozenContent,
     KnowledgeBase,
@@ -32,8 +34,10 @@ from sessions_app.models import (
     Project,
     Session,
     SourceArtifact,
+    TurnCounts,
     TurnEvents,
 )
+from sessions_app.queries.turns.overview import SPANS, overview
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.experiments.walks import Walk, broken_solver_installed
@@ -81,6 +85,16 @@ def test_turns_of_an_imported_bundle_replay_identically(walked: Session) -> None
         assert replay(turn).divergence is None, (turn.turn_index, turn.user_message)
     messages = [list(item.messages.values_list("role", "content")) for item in (walked, imported.session)]
     assert messages[0] == messages[1]
+
+
+def test_turns_are_counted_though_their_import_took_long(walked: Session) -> None:
+    """The turns of others, which began later and were counted meanwhile, have greater keys."""
+    elsewhere, data = create_project("Elsewhere"), bundled(walked)
+    CountedTurns.objects.create(pk=1, newest_turn=2**40)
+    imported = import_bundle(elsewhere, io.BytesIO(data))
+    count_ended_turns(lambda: None)
+    assert overview(elsewhere, SPANS["24h"]).whole.turn_count == imported.turn_count
+    assert not TurnCounts.objects.filter(is_outdated=True).exists()
 
 
 @pytest.mark.rule("BUNDLE-4")

@@ -18,9 +18,11 @@ from pytest_django import Settings
 from selectolax.lexbor import LexborHTMLParser
 
 from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.actions.turns.counting import count_ended_turns
 from sessions_app.interchange.exporting import TraceExport
 from sessions_app.interchange.otlp_requests import FUTURE_NS
 from sessions_app.models import ExplainabilityTurn, ImportedSpan, Project, Session
+from sessions_app.queries.turns.overview import SPANS, overview
 from sessions_app.queries.turns.registry import detail, graph
 from tests.api.conftest import Caller
 from tests.interchange.collector import Collector
@@ -151,6 +153,18 @@ def test_the_page_of_a_trace_shows_what_came_since(editor: Caller, project: Proj
         assert [row.attributes["data-id"] for row in page.css("[role=treeitem]")] == ids
         assert {link.attributes["href"] for link in page.css(".cite")} <= {f"{address}/sources/1"}
     assert page.css(".cite")
+
+
+def test_the_overview_counts_a_trace_as_it_is_now(editor: Caller, project: Project) -> None:
+    start = time.time_ns() - 10_000_000_000
+    times = {"startTimeUnixNano": str(start), "endTimeUnixNano": str(start + 3_000_000_000)}
+    seen = []
+    for sent in (span(2, 1), span(1, **times, status={"code": 2})):
+        send(editor, sent)
+        count_ended_turns(lambda: None)
+        figures = overview(project, SPANS["24h"]).whole
+        seen.append((figures.turn_count, figures.failed_count, figures.p50_ms is not None and figures.p50_ms > 2_000))
+    assert seen == [(1, 0, False), (1, 1, True)]
 
 
 def test_a_session_is_named_by_the_question_of_the_whole_trace(editor: Caller) -> None:

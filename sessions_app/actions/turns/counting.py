@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Min
@@ -19,6 +20,10 @@ COUNTING_SECONDS = 20.0
 """Time limit in a sweep."""
 
 _HOUR = timedelta(hours=1)
+_NOTHING: Mapping[str, Any] = {
+    "turn_count": 0, "unanswered_count": 0, "failed_count": 0, "up_count": 0, "down_count": 0, "durations": {},
+    "tokens": {},
+}  # fmt: skip
 _COLUMNS = (
     "session__project_id", "session__mounted_kb__kb_id", "model", "session__active_agent", "asked_by", "kind",
     "outcome", "duration_ms", "model_usage", "rating__value",
@@ -35,10 +40,20 @@ def count_ended_turns(pause: Callable[[], None], seconds: float = COUNTING_SECON
         return 0 if hold is None else _count_new(pause, seconds)
 
 
-def mark_outdated(turn: ExplainabilityTurn) -> None:
-    """Mark the turn's hour to be counted again after a change."""
-    hour = hour_of(turn.created_at)
-    TurnCounts.objects.filter(project_id=turn.session.project_id, hour=hour).update(is_outdated=True)
+def mark_outdated(project_pk: int, moments: Iterable[datetime]) -> None:
+    """Have the hours in which turns began counted again: turns were changed, or stored with an earlier key.
+
+    The mark is a row that counts nothing; it goes when the hour is counted.
+    """
+    TurnCounts.objects.bulk_create(
+        [
+            TurnCounts(project_id=project_pk, hour=hour, is_outdated=True, **_NOTHING)
+            for hour in {*map(hour_of, moments)}
+        ],
+        update_conflicts=True,
+        unique_fields=["project", "hour", "kb_id", "model", "agent", "asked_by"],
+        update_fields=["is_outdated"],
+    )
 
 
 def hour_of(moment: datetime) -> datetime:

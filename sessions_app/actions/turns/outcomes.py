@@ -24,7 +24,7 @@ def fill_missing_outcomes(pause: Callable[[], None] = lambda: None) -> int:
         with transaction.atomic():
             for turn in turns:
                 turn.outcome = listed_outcome(turn)
-                mark_outdated(turn)
+                mark_outdated(turn.session.project_id, [turn.created_at])
             ExplainabilityTurn.objects.bulk_update(turns, ["outcome"])
         filled += len(turns)
         pause()

@@ -38,7 +38,7 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", author: Auth
     else:
         TurnScore.objects.filter(turn=turn, person=person).delete()
     newest = _take_newest_score(turn)
-    mark_outdated(turn)
+    mark_outdated(turn.session.project_id, [turn.created_at])
     events.append(turn.session, ("turn.rated", events.TurnRated(request_id=turn.request_id, value=newest)))
 
 

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from copy import replace
 from dataclasses import dataclass
+from datetime import datetime
 from typing import IO, Any
 
 from django.db import DatabaseError, transaction
@@ -24,6 +25,7 @@ from sessions_app.actions.sessions.bundled_rows import (
 )
 from sessions_app.actions.settings.audit import record_of_session
 from sessions_app.actions.settings.quotas import within_quotas
+from sessions_app.actions.turns.counting import mark_outdated
 from sessions_app.interchange.bundle.checking import CheckedBundle, checked_bundle, frozen_value, payload_of
 from sessions_app.interchange.bundle.form import MARKED, TABLES, BundleRefused, Table, imported_name, row_of
 from sessions_app.models import (
@@ -119,6 +121,7 @@ class _Import:
         self._project, self._bundle, self._renamed = project, bundle, renamed
         self._replacements = {old.encode(): new.encode() for old, new in renamed.items()}
         self._keys: dict[type[Model], list[Any]] = {}
+        self._moments: list[datetime] = []
 
     def run(self) -> Session:
         """Store everything; return the session that the bundle is of, the last one of its line."""
@@ -150,6 +153,7 @@ class _Import:
                 case model:
                     self._keys[model] = insert_in_order(model, self._rows(table))
         keep_revisions(stored[KnowledgeBase], stored[KBMount])
+        mark_outdated(self._project.pk, self._moments)
         return stored[Session][-1]
 
     def _rows(self, table: Table) -> Iterator[Any]:
@@ -177,8 +181,10 @@ class _Import:
             case Session():
                 row.session_id = self._renamed.get(row.session_id, row.session_id)
                 row.expired_at = row.imported_at = timezone.now()
-            case ExplainabilityTurn() if row.view:
-                row.view = self._own_view(row.view)
+            case ExplainabilityTurn():
+                self._moments.append(row.created_at)
+                if row.view:
+                    row.view = self._own_view(row.view)
             case TurnEvents():
                 row.payload_index, row.payloads = framed(self._own_size(payload_of(item)) for item in row.payloads)
         return row

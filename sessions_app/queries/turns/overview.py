@@ -101,7 +101,7 @@ def overview(
         asked_by: the name of a user or API key.
     """
     begins_at = span.begins_at(timezone.now())
-    rows = list(TurnCounts.objects.filter(project=project, hour__gte=begins_at))
+    rows = list(TurnCounts.objects.filter(project=project, hour__gte=begins_at, turn_count__gt=0))
     fitting = [
         row
         for row in rows
