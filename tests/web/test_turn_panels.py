@@ -21,6 +21,7 @@ from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from tests.layers.units import make_unit
 from tests.web.page_scene import (
     add_turns,
+    attributes_of,
     check_html,
     member_client,
     new_session,
@@ -230,6 +231,7 @@ def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project
     client = member_client(live_project, "viewer")
     before, session_before = rows_of_every_table(), Session.objects.filter(pk=asked.session_id).values().get()
     html = get(client, asked, "turn-what-if", kb="kb-thinkingdb", statistics="none", preferences="none")
+    assert attributes_of(html, ".what-if [selected]", "value") == ["kb-thinkingdb", "none", "none"]
     assert rows_of_every_table() == before
     assert Session.objects.filter(pk=asked.session_id).values().get() == session_before
     predicted = str(parsed(html).css("#prediction")[0].html)
@@ -249,6 +251,7 @@ def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Proje
 def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked: ExplainabilityTurn) -> None:
     message = "Why is my dog called Rex? Please compare."
     html = get(member_client(live_project), asked, "turn-what-if", message=message)
+    assert text_at(html, ".what-if textarea") == message
     predicted = str(parsed(html).css("#prediction")[0].html)
     turn = talk(asked.session, message)
     found = get(member_client(live_project), turn, "turn-choice")

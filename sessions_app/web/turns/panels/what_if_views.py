@@ -11,7 +11,7 @@ from sessions_app.queries.turns import registry as turns
 from sessions_app.turns.call import TurnCall
 from sessions_app.web.shell.access import Member, member_view
 from sessions_app.web.shell.pages import page
-from sessions_app.web.turns.panels.choice import choice_context, matrix_of, stages_of
+from sessions_app.web.turns.panels.choice import choice_context, matrix_of, plugin_selectors, stages_of
 
 
 @require_safe
@@ -20,13 +20,14 @@ def predict(request: HttpRequest, member: Member, session_id: str, request_id: s
     """Return the order in which a turn with these inputs would try plugins, given the present state of the session."""
     turn = turns.turn(member.project, session_id, request_id)
     query = request.GET
-    pins = Choices(
+    pins = Selection(
         planner=query.get("planner") or None,
         seed_detector=query.get("seedDetector") or None,
         kb=query.get("kb") or None,
         goal_solver=query.get("goalSolver") or None,
     )
-    call = TurnCall(message=query.get("message", turn.user_message), choices=pins)
+    choices = Choices(planner=pins.planner, seed_detector=pins.seed_detector, kb=pins.kb, goal_solver=pins.goal_solver)
+    call = TurnCall(message=query.get("message", turn.user_message), choices=choices)
     try:
         prediction = what_if(
             turn.session,
@@ -46,4 +47,6 @@ def predict(request: HttpRequest, member: Member, session_id: str, request_id: s
         return page(
             request, "turns/panels/choice.html#prediction", member, {"turn": turn, "session": turn.session, **predicted}
         )
-    return page(request, "turns/panels/what_if.html", member, {**choice_context(turn), **predicted}, section="sessions")
+    asked = {"message": call.message, "selectors": plugin_selectors(pins), "asked": query}
+    context = {**choice_context(turn), **predicted, **asked}
+    return page(request, "turns/panels/what_if.html", member, context, section="sessions")
