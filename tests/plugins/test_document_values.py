@@ -219,6 +219,27 @@ def test_a_row_answers_however_its_column_is_asked_for(question: str, said: str 
     assert answer(PRICES, question, "table.md") == said
 
 
+HIRE = (
+    "| Bike | Hour | Day | Week | Seats |\n|---|---|---|---|---|\n"
+    "| Tandem | £8 | £36 | – | 2 |\n| E-bike | £9 | £42 | £190 | 1 |\n\n"
+    "| Day | Opens | Closes |\n|---|---|---|\n| Saturday | 9 am | 5 pm |\n| Sunday | closed | closed |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much is a tandem for a day?", "Tandem: Day: £36."),
+        ("How much is an e-bike per hour?", "E-bike: Hour: £9."),
+        ("How much is a tandem for a week?", None),  # an empty cell
+        ("How much is the tandem?", None),  # an hour or a day
+        ("How much is a scooter for a day?", None),
+    ],
+)
+def test_a_cell_answers_if_its_row_and_column_are_named(question: str, said: str | None) -> None:
+    assert answer(HIRE, question, "table.md") == said
+
+
 def test_the_price_of_one_thing_is_not_that_of_a_part() -> None:
     text = "School fees for Wanjiru are 48,000 shillings a term.\n\nFor her brother Kamau we pay 35,500."
     assert answer(text, "How much is Kamau's school transport?") is None

@@ -15,6 +15,7 @@ from mrpvm.english.scoring.scorer import kind_of
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.statements import Statement
 from mrpvm.english.sentences.structure import Clause, Phrase
+from mrpvm.english.sentences.values import measures
 from mrpvm.english.words.reading import denies, sense_class
 from mrpvm.english.words.text import stem
 
@@ -43,13 +44,15 @@ def framed_answer(text: str, discourse: Discourse) -> Framed | Refusal:
     for wording in dict.fromkeys((text, *wordings_of(text))):
         by_verb = (query_of(wording, skipped_verbs=count) for count in range(_READINGS))
         readings += filter(None, (*by_verb, query_of(wording, ends_with_predicate=True)))
+    readings = [item for place, item in enumerate(readings) if item not in readings[:place]]
     refusals = [Refusal("refused: no rule reads a question of this form")]
-    for query in (item for place, item in enumerate(readings) if item not in readings[:place]):
+    for query in readings:
         answer = _answer(query, discourse.restricted(query.manners))
         if isinstance(answer, Framed):
             return answer
         refusals.append(answer)
-    return max(refusals[1:] or refusals, key=lambda item: item.shared)
+    in_cells = (_in_cell(query, discourse.restricted(query.manners)) for query in readings)
+    return next(filter(None, in_cells), None) or max(refusals[1:] or refusals, key=lambda item: item.shared)
 
 
 def _answer(query: Query, discourse: Discourse) -> Framed | Refusal:
@@ -91,6 +94,21 @@ def _named(query: Query, discourse: Discourse) -> Framed | None:
         return None  # what was told of it last has no such value
     answer = _decided(matches)
     return None if answer.is_undecided else replace(answer, reason=NAMED)
+
+
+def _in_cell(query: Query, discourse: Discourse) -> Framed | None:
+    """Return the cell of a table, or another labelled value, with all words of the question and a value of its kind."""
+    matches: list[Match] = []
+    for premise in discourse.premises if query.wants != "verdict" else ():
+        is_priced = query.wants != "amount" or query.noun or _is_price(premise)
+        if premise.statement.is_labelled and premise.statement.is_of_document and is_priced:
+            matches += [Match(premise, tuple(values))] if (values := named_beside(query, premise, discourse)) else []
+    answer = _decided(matches) if matches else None
+    return replace(answer, reason=NAMED) if answer and not answer.is_undecided else None
+
+
+def _is_price(premise: Premise) -> bool:
+    return any(measures(clause, "cost", premise.parsed) for clause in premise.parsed.clauses)
 
 
 def replied(text: str, discourse: Discourse) -> Framed | Refusal:
