@@ -33,7 +33,7 @@ _LIGHT = sense_class("be have do get take make keep happen find stay use put now
 """Verbs of little meaning beside a value, such as have, do and take: another verb may replace them."""
 _IMPLIED = {
     "time": sense_class("time day date hour month year week due"),
-    "amount": sense_class("cost price pay fee charge amount"),
+    "amount": sense_class("cost price pay fee charge amount one"),
 }
 """Words of a question that a value of the kind implies."""
 _ORDERING = frozenset(("before", "after", "since", "until", "without", "except", "besides"))
