@@ -515,6 +515,8 @@ def _lasting(pair: Pair, thing: Phrase) -> Sequence[str]:
     if query.preposition and query.wants in ("thing", "person", "chosen", "kind"):
         held = [part for item in clause.objects for part in item.owned_by] if query.preposition == "of" else []
         return pair.texts([*(phrase for word, phrase in clause.modifiers if word == query.preposition), *held])
+    if query.wants == "time":
+        return times(clause, pair.parsed, query.limit)
     return spans(clause, pair.parsed) if query.wants == "duration" else _extent(pair)
 
 
