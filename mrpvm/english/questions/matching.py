@@ -93,7 +93,8 @@ class Pair(Struct, frozen=True):
 
     def _matches(self, wanted: Phrase, said: Phrase) -> bool:
         if wanted.pronoun or said.pronoun:
-            return wanted.pronoun == said.pronoun
+            is_house = wanted.pronoun == "you" and said.pronoun == "we" and self.premise.statement.is_of_document
+            return is_house or wanted.pronoun == said.pronoun
         if wanted.owner_pronoun in PARTNERS and said.owner_pronoun != wanted.owner_pronoun:
             # "my sister" is nobody else's sister; "the budget" may be ours
             is_definite = wanted.owner_pronoun == "our" and said.determiner == "the" and not said.owner
@@ -211,10 +212,8 @@ class Pair(Struct, frozen=True):
         if agent is None:
             return True
         if agent.pronoun in ("i", "we", "you", "one"):
-            is_house = agent.pronoun == "you" and said.agent is not None and said.agent.pronoun == "we"
-            if is_house and self.premise.statement.is_of_document:
-                return True
-            return _is_anybody(said.agent, agent.pronoun) and not self._is_limited()
+            is_anybody = _is_anybody(said.agent, agent.pronoun) and not self._is_limited()
+            return is_anybody or (agent.pronoun == "you" and self.same(agent, said.agent))
         if agent.pronoun in _GENERIC:
             return agent.pronoun not in ("it", "they") or said.agent is not None
         return self.same(agent, said.agent if said.is_passive else said.subject)
