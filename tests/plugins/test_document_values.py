@@ -219,6 +219,22 @@ def test_a_row_answers_however_its_column_is_asked_for(question: str, said: str 
     assert answer(PRICES, question, "table.md") == said
 
 
+RULES = (
+    "To clean the machine:\n\n1. Switch it off. The lamp goes out.\n2. Take out the grid. It is rinsed once a month.\n"
+    "3. Fill the tank. A tank holds 2 litres.\n4. Close the lid.\n"
+)
+
+
+def test_each_sentence_of_a_step_answers() -> None:
+    assert answer(RULES, "How often is the grid rinsed?", "rules.md") == "Take out the grid. It is rinsed once a month."
+    assert answer(RULES, "How much does a tank hold?", "rules.md") == "A tank holds 2 litres."
+
+
+def test_steps_keep_their_sentences_together() -> None:
+    steps = answer(RULES, "How do I clean the machine?", "rules.md")
+    assert steps and steps.splitlines()[1] == "2. Take out the grid. It is rinsed once a month."
+
+
 HIRE = (
     "| Bike | Hour | Day | Week | Seats |\n|---|---|---|---|---|\n"
     "| Tandem | £8 | £36 | – | 2 |\n| E-bike | £9 | £42 | £190 | 1 |\n\n"

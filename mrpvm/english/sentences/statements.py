@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import replace
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -47,6 +49,7 @@ class _Said(Struct, frozen=True, kw_only=True):
     lead: str | None = None
     question: str | None = None
     is_labelled: bool = False
+    step: int = 0
 
 
 class Statement(_Said, frozen=True, kw_only=True):
@@ -54,7 +57,8 @@ class Statement(_Said, frozen=True, kw_only=True):
 
     `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
     with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `question`
-    is what it answers; a labelled one is a value with its label. `replaces` is the earlier statement that this one
+    is what it answers; a labelled one is a value with its label. `step` counts the steps of its procedure from 1.
+    `replaces` is the earlier statement that this one
     corrects with a new value.
     """
 
@@ -92,6 +96,7 @@ class _Part(Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     question: str | None = None
     lead: str | None = None
+    step: int = 0
 
 
 def without_summaries(entries: Sequence[EvidenceEntry]) -> Sequence[EvidenceEntry]:
@@ -106,6 +111,13 @@ def statements_of(entries: Sequence[EvidenceEntry]) -> list[Statement]:
         for statement in _of_unit(entry):
             statements.setdefault(_identity(statement), statement)
     return list(statements.values())
+
+
+def whole_steps(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements with the sentences of each step as one."""
+    groups = groupby(statements, key=lambda item: (item.unit_id, item.step or -item.position))
+    steps = (list(step) for _, step in groups)
+    return [replace(step[0], text=" ".join(item.text for item in step)) for step in steps]
 
 
 def _identity(statement: Statement) -> tuple[str, ...]:
@@ -151,6 +163,7 @@ def _said_in(
                 lead=part.lead,
                 question=_question_of(part, title),
                 is_labelled=sentence is not None,
+                step=part.step,
             )
         )
     return tuple(all_said)
@@ -225,8 +238,10 @@ def _parts(text: str, unit_type: str | None, *, is_procedure: bool) -> Iterable[
     lines = text.split("\n")
     if any(_ITEM.match(line) for line in lines):
         return _items(lines)
-    said = (is_procedure and _steps(text)) or sentences(text)
-    return [_Part(text=sentence) for sentence in said if not is_assent(sentence)]
+    steps = _steps(text) if is_procedure else []
+    said = [(sentence, step) for step, part in enumerate(steps, 1) for sentence in sentences(part)]
+    said = said or [(sentence, 0) for sentence in sentences(text)]
+    return [_Part(text=sentence, step=step) for sentence, step in said if not is_assent(sentence)]
 
 
 def _utterances(text: str) -> Iterable[_Part]:

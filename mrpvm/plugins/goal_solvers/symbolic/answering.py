@@ -19,7 +19,7 @@ from mrpvm.english.questions.answers import ANSWERED, Framed, answered_in_source
 from mrpvm.english.questions.entailment import Refusal, Verdict
 from mrpvm.english.questions.requests import Request, request_of
 from mrpvm.english.sentences.parsing import read
-from mrpvm.english.sentences.statements import Statement, statements_of
+from mrpvm.english.sentences.statements import Statement, statements_of, whole_steps
 from mrpvm.english.sentences.voices import voiced
 from mrpvm.english.words.text import sentences
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
@@ -139,7 +139,7 @@ class _Answerer:
         """Return a source's own answer to the question: its steps, or its paragraphs as a whole."""
         self.reason = ANSWERED
         if all(item.entry.unit.procedure for item in statements):
-            return self._told_together(Composed(kind="steps", groups={"": list(statements)}))
+            return self._told_together(Composed(kind="steps", groups={"": whole_steps(statements)}))
         units = {item.unit_id: replace(item, text=item.entry.unit.text, before=None) for item in statements}
         return self._told(list(units.values()), is_long=True)
 

@@ -14,7 +14,7 @@ from mrpvm.english.context.discourse import Discourse, Premise
 from mrpvm.english.questions.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.sentences.dialogue import UTTERANCE
 from mrpvm.english.sentences.parsing import read
-from mrpvm.english.sentences.statements import Statement
+from mrpvm.english.sentences.statements import Statement, whole_steps
 from mrpvm.english.words.lexicon import REFERRING_PRONOUNS, pattern
 from mrpvm.english.words.reading import denies
 
@@ -354,7 +354,7 @@ def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
         named = read(f"{unit.topic}. {unit.title or ''}. {introduced}").senses
         spoken = named.union(*(item.reading.senses for item in items))
         if wanted <= named or (wanted & named and named <= wanted <= spoken):
-            return [item for item in items if not item.text.endswith(":")]
+            return whole_steps(item for item in items if not item.text.endswith(":"))
     return []
 
 
