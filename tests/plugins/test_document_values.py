@@ -232,7 +232,8 @@ def test_each_sentence_of_a_step_answers() -> None:
 
 def test_steps_keep_their_sentences_together() -> None:
     steps = answer(RULES, "How do I clean the machine?", "rules.md")
-    assert steps and steps.splitlines()[1] == "2. Take out the grid. It is rinsed once a month."
+    assert steps
+    assert steps.splitlines()[1] == "2. Take out the grid. It is rinsed once a month."
 
 
 HIRE = (

@@ -16,6 +16,7 @@ from mrpvm.english.sentences.values import (
     FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
+    as_exact,
     colours,
     counts,
     is_measure,
@@ -95,7 +96,9 @@ def entails(query: Query, premise: Premise, discourse: Discourse) -> Match | Ref
         elif query.wants == "manner" and _is_purpose(pair):
             return Match(premise)
         elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
-            return Match(premise, tuple(values))
+            exact = as_exact(values, query.measure) if query.wants == "time" else values
+            if exact:
+                return Match(premise, tuple(exact))
     return refused(query.words, premise.statement.reading.senses, (pair.differs() for pair in pairs))
 
 

@@ -17,6 +17,7 @@ from mrpvm.english.sentences.values import (
     FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
+    as_exact,
     counts,
     has_number,
     is_measure,
@@ -117,7 +118,8 @@ def _values(pair: Pair) -> Sequence[str]:
     if query.wants in ("person", "owner"):
         return pair.texts(item for word, item in _phrases(clause) if _is_somebody_new(word, item, pair))
     if find := FINDERS.get(query.wants):
-        return find(clause, parsed)
+        found = find(clause, parsed)
+        return as_exact(found, query.measure) if query.wants == "time" else found
     if query.wants == "count":
         return counts(clause, query.noun, parsed) if query.noun else ()
     if query.wants == "amount":

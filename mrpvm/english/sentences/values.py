@@ -1,6 +1,6 @@
 """Finds values in the phrases of a clause: places, times, durations, counts and measures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
 from mrpvm.english.words import lexicon
@@ -31,6 +31,7 @@ CALENDAR = (
     | {f"{day}s" for day in lexicon.WEEKDAYS}
     | {"month-of-may", "a.m", "pm"}
 )
+_DATES = lexicon.MONTHS | lexicon.WEEKDAYS
 PLACE_PREPOSITIONS = lexicon.listed("place_prepositions")
 PLACE_ADVERBS = lexicon.word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
 _PERIODICAL = lexicon.word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
@@ -67,7 +68,8 @@ def is_measure(phrase: Phrase, kind: str, parsed: Sentence) -> bool:
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
     glued = any(token[0].isdigit() and _unit_of(token) in units for token in tokens)
-    signed = phrase.start > 0 and is_money_sign(parsed.tokens[phrase.start - 1]) and kind in ("cost", "measure")
+    beside = (*parsed.tokens[max(phrase.start - 1, 0) : phrase.start], *tokens[1:][-1:])  # "€ 5", "5 €"
+    signed = kind in ("cost", "measure") and any(map(is_money_sign, beside))
     number = has_number(tokens[:-1] or tokens)
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
@@ -125,6 +127,20 @@ def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
         if is_time(phrase, word, parsed) and (not limit or word in wanted)
     ]
     return texts if limit else texts + [word for word in clause.adverbs if word in _TIME_ADVERBS]
+
+
+def as_exact(texts: Iterable[str], asked: str) -> list[str]:
+    """Return the times that "what year", "what month" or "what time" asks for: May is no year, and no time of a day."""
+    return [text for text in texts if _is_as_exact(text.lower().split(), asked)]
+
+
+def _is_as_exact(tokens: Sequence[str], asked: str) -> bool:
+    is_dated = any(YEAR.fullmatch(token) or token in _DATES for token in tokens)
+    if asked == "time":
+        return not is_dated or any(map(CLOCK.fullmatch, tokens))
+    if asked == "year":
+        return any(token[:4].isdigit() or token.startswith("year") for token in tokens)
+    return asked != "month" or any(token in lexicon.MONTHS or token.startswith("month") for token in tokens)
 
 
 def places(clause: Clause, parsed: Sentence) -> list[str]:
