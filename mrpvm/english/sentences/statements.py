@@ -32,6 +32,8 @@ _UNIT = re.compile(
 _UNITS = frozenset().union(*UNITS.values())
 _NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
 _COUNTED = re.compile(r"[a-z]{1,40}[^\W\d_isu]s")
+_EMPHASIS = re.compile(r"(?<![\w*])\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?![\w*])")
+"""The marks of Markdown around "**Entry fee:** 15 EUR"."""
 _SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
 _YEAR = re.compile(r"\d{4}$")
 
@@ -146,7 +148,7 @@ def _said_in(
         parts = [_Part(text=text)]  # "No." says nothing but to the question above it
     all_said: list[_Said] = []
     for position, part in enumerate(parts):
-        said = voiced(part.text)
+        said = voiced(_EMPHASIS.sub("", part.text))
         sentence = None if part.speaker or said.is_claim else _of_label(said.said, part.lead)
         plain = in_third_person(said.said, part.speaker) if part.speaker else sentence or said.said
         parsed = read(plain)
