@@ -66,6 +66,11 @@ class Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._begin_to_stop)
         super().handle_exit(sig, frame)
 
+    def handle_uncaught(self, sig: int, frame: FrameType | None) -> None:
+        """Handle a signal outside of `run`: stop before it; after it, uvicorn repeats a signal that was handled."""
+        if not self.started:
+            raise KeyboardInterrupt
+
     def _begin_to_stop(self) -> None:
         """Refuse new turns, interrupt running ones after their grace, and end in any case.
 
@@ -205,6 +210,8 @@ def run_server(
 
     Args:
         holds_database: whether this process has its claim on the database, without which it is not ready.
+
+    Raises: KeyboardInterrupt for a signal that comes before the server handles signals itself.
     """
     config = uvicorn.Config(
         "mrpvm.asgi:served",
@@ -218,9 +225,9 @@ def run_server(
         ws_max_size=65_536,  # pages send short requests, never documents
         timeout_graceful_shutdown=grace_seconds + LAST_WORDS_SECONDS,  # type: ignore[arg-type] # any number will do
     )
-    # Uvicorn raises the signal again when it has stopped; by then it has been answered.
+    server = Server(config, grace_seconds, on_started)
     for handled in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(handled, lambda *_: None)
+        signal.signal(handled, server.handle_uncaught)
     # The models behind it can be imported only once Django is set up.
     from sessions_app import language_model
     from sessions_app.actions.settings.statistics_buffer import statistics_buffer
@@ -235,7 +242,7 @@ def run_server(
     sweeper.start()
     readiness.require("sweeper", lambda: sweeper.works)
     readiness.require("claim", holds_database)
-    Server(config, grace_seconds, on_started).run(sockets=[bound])
+    server.run(sockets=[bound])
     sweeper.stop()
     statistics_buffer.flush()
     send_last_traces()

@@ -29,6 +29,7 @@ from sessions_app.management.server import (
     CannotStart,
     check_layer,
     listening_socket,
+    run_server,
     unusable_database,
 )
 from tests.command_line import CommandRunner
@@ -134,6 +135,38 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
     assert code == 0
     assert "Traceback" not in rest
     assert seconds < STOP_SECONDS
+
+
+@pytest.fixture
+def _own_signals() -> Iterator[None]:
+    """Put back the handlers of pytest."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("_own_signals")
+def test_sigterm_during_the_start_is_one_line(
+    commands: CommandRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a handler the first process of a container would not see it."""
+    monkeypatch.setattr(
+        "sessions_app.management.commands.serve.check_connections", lambda: signal.raise_signal(signal.SIGTERM)
+    )
+    commands.use(tmp_path)
+    code, output = commands.run("serve", "--port", "0")
+    assert (code, output) == (1, "Stopped before it was ready; the next start goes on from here.\n")
+
+
+@pytest.mark.usefixtures("_own_signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_server_listens_is_not_lost(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.language_model.warm", lambda: signal.raise_signal(number))
+    with closing(listening_socket("127.0.0.1", 0)) as bound, pytest.raises(KeyboardInterrupt):
+        run_server(bound, grace_seconds=0.1, on_started=lambda: None, holds_database=lambda: True)
 
 
 @pytest.mark.rule("DECISION-26")

@@ -1,5 +1,6 @@
 """`manage.py serve`: from an empty directory to a server with a login link, in one command."""
 
+import signal
 import sys
 from argparse import ArgumentParser
 from typing import Any, NoReturn
@@ -52,6 +53,14 @@ class Command(BaseCommand):
 
         Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
         """
+        # As the first process of a container it would not be ended by a signal without a handler.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            self._serve(host, port, no_bootstrap=no_bootstrap)
+        except KeyboardInterrupt:
+            self._refuse("Stopped before it was ready; the next start goes on from here.")
+
+    def _serve(self, host: str, port: int, *, no_bootstrap: bool) -> None:
         limit_arenas()
         self._check(ENVIRONMENT_TAG)
         local_model: LocalModel | None = None
@@ -78,8 +87,6 @@ class Command(BaseCommand):
             self._refuse(str(problem))
         except DatabaseError as error:
             self._refuse(unusable_database(error))
-        except KeyboardInterrupt:
-            self._refuse("Stopped before it was ready; the next start goes on from here.")
         connections.close_all()
         grace_seconds = settings.MRPVM_SHUTDOWN_GRACE_MS / 1000
         run_server(
