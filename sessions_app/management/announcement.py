@@ -19,6 +19,9 @@ def base_url(host: str, port: int) -> str:
 def announcement(started: Bootstrapped, host: str, port: int) -> str:
     """Return the block of lines that greets a newcomer."""
     url = base_url(host, port)
+    link, link_line = f"{url}{started.login_url_path}", "this link works once"
+    if started.login_url_path is None:
+        link, link_line = f"{url}/", "the command `user NAME` prints a link that works once"
     if started.api_key:
         key, key_line = started.api_key, f"{started.api_key}  (shown this once)"
     elif started.is_given_key_revoked:
@@ -30,8 +33,8 @@ def announcement(started: Bootstrapped, host: str, port: int) -> str:
     return f"""
 mrpvm is ready.
 
-  Log in     {url}{started.login_url_path}
-             (this link works once)
+  Log in     {link}
+             ({link_line})
   API key    {key_line}
   Listens    {host}:{port}{", for the proxy in front of it" if settings.PRODUCTION else ""}
   Data       {_data_location()}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from sessions_app.actions.settings.api_keys import create_key, find_key, revoke_key
@@ -44,3 +45,20 @@ def test_a_start_says_that_the_given_key_was_revoked() -> None:
     revoke_key(key)
     assert line in announcement(bootstrap(FIRST, False, alone=True), "127.0.0.1", 8000)
     assert find_key(FIRST) is None
+
+
+@pytest.mark.rule("DECISION-26")
+def test_production_prints_no_link_after_the_first_login(settings: Settings, client: Client) -> None:
+    settings.ALLOWED_HOSTS, links = ["mrpvm.example"], []
+    for settings.PRODUCTION in (True, False, True):
+        links.append(bootstrap(FIRST, False, alone=True).login_url_path)
+    assert None not in links
+    assert len(set(links)) == 3
+    assert client.get(links[-1], headers={"Host": "mrpvm.example"}).status_code == 302
+    started = bootstrap(FIRST, False, alone=True)
+    assert started.login_url_path is None
+    printed = announcement(started, "0.0.0.0", 8000)  # noqa: S104 (not bound)
+    assert "Log in     https://mrpvm.example/\n             (the command `user NAME` prints a link" in printed
+    assert "login/link" not in printed
+    settings.PRODUCTION = False
+    assert bootstrap(FIRST, False, alone=True).login_url_path

@@ -31,6 +31,11 @@ def active_users() -> QuerySet[User]:
     return User.objects.filter(is_active=True)
 
 
+def has_anybody_logged_in() -> bool:
+    """Return whether an active user has ever logged in."""
+    return active_users().filter(last_login__isnull=False).exists()
+
+
 def permission_name(app_label: str, codename: str) -> str:
     """Return what a permission is called; its codename if there is no such permission."""
     named = Permission.objects.filter(content_type__app_label=app_label, codename=codename)
