@@ -24,14 +24,13 @@ def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) ->
 
 @register(ENVIRONMENT_TAG)
 def check_names(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of each variable that is no setting and is called almost like one."""
+    """Warn of each variable with the server's prefix that is no setting, and name the one that may be meant."""
     known = settings.ENVIRONMENT.names_read
     unknown = sorted(name for name in settings.ENVIRONMENT.variables if name.startswith(_PREFIX) and name not in known)
     meant = {name: get_close_matches(name, sorted(known), n=1, cutoff=_ALIKE) for name in unknown}
     return [
-        Warning(f"{name} is no setting; {setting} is one.", id="mrpvm.W002")
+        Warning(f"{name} is no setting{''.join(f'; {setting} is one' for setting in meant[name])}.", id="mrpvm.W002")
         for name in unknown
-        for setting in meant[name]
     ]
 
 

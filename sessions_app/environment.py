@@ -1,5 +1,7 @@
 """Reads the server's environment variables; a bad value becomes a `SettingProblem`, never an exception.
 
+Each may be given by a file, as containers get their secrets: NAME_FILE names the file that holds the value of NAME.
+
 Settings are read while Django starts, where an exception would show as a traceback. So a reader notes the
 problem, continues with the default, and `sessions_app.checks` stops the start with one line for each problem.
 """
@@ -48,17 +50,31 @@ class Environment:
     names_read: set[str] = field(default_factory=set)
 
     def text(self, name: str) -> str:
-        """Return the trimmed value, empty when unset: a set but empty variable counts as unset."""
-        self.names_read.add(name)
-        return self.variables.get(name, "").strip()
+        """Return the trimmed value or content of the file, empty when unset: an empty variable counts as unset."""
+        of_file = f"{name}_FILE"
+        self.names_read |= {name, of_file}
+        value, path = (self.variables.get(each, "").strip() for each in (name, of_file))
+        if not path:
+            return value
+        if value:
+            self._note(SettingProblem(of_file, repr(path), f"no {name} beside it"))
+            return value
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
+            self._note(SettingProblem(of_file, repr(path), "a text file that can be read"))
+            return ""
 
     def refuse(self, name: str, expected: str, *, secret: bool = False) -> None:
-        """Note that the variable cannot be used as it is; only the first reason is told."""
-        if any(problem.variable == name for problem in self.problems):
-            return
+        """Note that the variable cannot be used as it is."""
         value = self.text(name)
         shown = NOT_SHOWN if secret and value else repr(value) if value else "not set"
-        self.problems.append(SettingProblem(name, shown, expected))
+        self._note(SettingProblem(name, shown, expected))
+
+    def _note(self, problem: SettingProblem) -> None:
+        """Add a problem; of a variable only the first is told."""
+        if all(noted.variable != problem.variable for noted in self.problems):
+            self.problems.append(problem)
 
     def whole_number(self, name: str, default: int, *, lowest: int = 0, highest: int | None = None) -> int:
         """Return a whole number within the bounds."""

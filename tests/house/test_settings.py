@@ -53,7 +53,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     assert names["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("InMemoryChannelLayer")
 
 
-def test_a_misspelt_variable_is_a_warning(settings: Settings) -> None:
+def test_a_variable_that_is_no_setting_is_a_warning(settings: Settings) -> None:
     named = {"MRPVM_KEEP_AUDIT_DAY": "30", "MRPVM_DATADIR": "/srv", "MRPVM_WHATEVER": "1", "MRPVM_DEMO": "0"}
     settings.ENVIRONMENT = Environment(named)
     for name in ("MRPVM_KEEP_AUDIT_DAYS", "MRPVM_DATA_DIR", "MRPVM_DEMO"):
@@ -61,7 +61,34 @@ def test_a_misspelt_variable_is_a_warning(settings: Settings) -> None:
     assert [warning.msg for warning in check_names(None)] == [
         "MRPVM_DATADIR is no setting; MRPVM_DATA_DIR is one.",
         "MRPVM_KEEP_AUDIT_DAY is no setting; MRPVM_KEEP_AUDIT_DAYS is one.",
+        "MRPVM_WHATEVER is no setting.",
     ]
+
+
+def test_a_setting_may_stand_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(f"{PRODUCTION['SECRET_KEY']}\n")
+    given = {"SECRET_KEY": "", "SECRET_KEY_FILE": str(tmp_path / "key")}
+    names = loaded(tmp_path / "data", **PRODUCTION | given)
+    assert names["SECRET_KEY"] == PRODUCTION["SECRET_KEY"]
+    assert names["ENVIRONMENT_PROBLEMS"] == []
+    assert "SECRET_KEY_FILE" in names["ENVIRONMENT"].names_read
+
+
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"\xff")
+    for path in (tmp_path / "absent", tmp_path, bad):
+        assert problems(tmp_path, DATABASE_URL_FILE=str(path)) == [
+            f"DATABASE_URL_FILE is '{path}': expected a text file that can be read."
+        ]
+    (line,) = problems(tmp_path, **PRODUCTION, SECRET_KEY_FILE=str(bad))
+    assert line == f"SECRET_KEY_FILE is '{bad}': expected no SECRET_KEY beside it."
+
+
+def test_a_secret_in_a_file_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "address").write_text("mysql://me:hunter2@host/db")
+    (line,) = problems(tmp_path, DATABASE_URL_FILE=str(tmp_path / "address"))
+    assert line.startswith("DATABASE_URL is (value not shown): expected sqlite:")
 
 
 @pytest.mark.rule("DECISION-3", "DECISION-4", "DECISION-5", "DECISION-15", "DECISION-22", "DECISION-33")
