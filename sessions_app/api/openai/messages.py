@@ -10,6 +10,8 @@ from sessions_app.api.openai.errors import invalid, unsupported
 
 _ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "function": "tool", "system": "system",
           "developer": "system"}  # fmt: skip
+_WITHOUT_TEXT = ("reasoning", "function_call")
+"""Items that clients send back beside an answer, in which nothing was said."""
 _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 
 
@@ -53,8 +55,12 @@ def said_as_input(sent: Any, instructions: Any) -> SplitMessages:
 
 
 def items_in(items: Sequence[Any], name: str) -> list[HistoryMessage]:
-    """Read conversation items: messages, and what a client's tool gave."""
-    return [_item(item, f"{name}[{place}]") for place, item in enumerate(items)]
+    """Read conversation items: messages, and what a client's tool gave; what a model thought and called is left out."""
+    return [
+        _item(item, f"{name}[{place}]")
+        for place, item in enumerate(items)
+        if not (isinstance(item, dict) and item.get("type") in _WITHOUT_TEXT)
+    ]
 
 
 def _item(item: Any, name: str) -> HistoryMessage:

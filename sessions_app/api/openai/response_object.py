@@ -9,6 +9,7 @@ from sessions_app.api.openai.usage import response_usage, usage_of_turn
 from sessions_app.api.turns.response_ids import response_id
 from sessions_app.models import ExplainabilityTurn, Message
 
+_ITEM = "msg_"
 _STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "cancelled"}
 
 
@@ -22,10 +23,15 @@ def session_id_of(conversation: str) -> str:
     return f"sess-{conversation.removeprefix('conv_')}" if conversation.startswith("conv_") else conversation
 
 
+def request_id_of_output(item_id: str) -> str:
+    """Return the id of the turn that an output item is the answer of; of anything else a text that names no turn."""
+    return f"req-{item_id.removeprefix(_ITEM)}" if item_id.startswith(_ITEM) else ""
+
+
 def output_item(request_id: str, text: str, status: str = "completed") -> MessageItem:
     """Return an answer as an output item."""
     return {
-        "id": f"msg_{request_id.removeprefix('req-')}",
+        "id": f"{_ITEM}{request_id.removeprefix('req-')}",
         "type": "message",
         "role": "assistant",
         "status": status,
@@ -48,7 +54,7 @@ def item_of(message: Message, *, is_answer: bool = False) -> MessageItem:
         named = message.turn.request_id if is_answer and message.turn else str(message.sequence)
         return output_item(named, message.content)
     return {
-        "id": f"msg_{message.sequence}",
+        "id": f"{_ITEM}{message.sequence}",
         "type": "message",
         "role": "developer" if message.role == "tool" else message.role,
         "status": "completed",

@@ -14,7 +14,7 @@ from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.objects import ResponseObject
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents
-from sessions_app.api.openai.response_object import response_of, session_id_of
+from sessions_app.api.openai.response_object import output_item, request_id_of_output, response_of, session_id_of
 from sessions_app.api.openai.sessions import (
     CheckedRequest,
     check_request,
@@ -30,8 +30,10 @@ from sessions_app.api.turns.sse import Feed
 from sessions_app.api.turns.turn_stream import TurnStream
 from sessions_app.commands.messages import answer_message
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
-from sessions_app.queries.turns.registry import answer_of, events
+from sessions_app.queries.sessions.conversations import response_turn, response_turns, turn_of_request
+from sessions_app.queries.turns.registry import answer_of, answers_of, events
+
+_NAMED_MAX = 1000
 
 
 class Responses(OpenAIView):
@@ -45,7 +47,8 @@ class Responses(OpenAIView):
         body = self.sent()
         if not isinstance(body.get("previous_response_id"), str):
             body = {**body, "previous_response_id": None}  # what is no text counts as absent
-        checked = check_request(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
+        sent = with_named_answers(self, body.get("input"))
+        checked = check_request(self, body, said_as_input(sent, body.get("instructions")), "responses")
         previous = self._previous(body)
         noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
         checked = checked.with_noted(**{name: body.get(name) for name in noted})
@@ -124,9 +127,41 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> ExplainabilityTur
     return turn
 
 
+def with_named_answers(view: OpenAIView, sent: Any) -> Any:
+    """Return an input with the answers that it names by the ids of their items in the place of the names.
+
+    Raises:
+        InvalidInput: it names too many.
+        NotFound: `item_not_found`.
+    """
+    named = {
+        place: str(item.get("id"))
+        for place, item in enumerate(sent if isinstance(sent, list) else ())
+        if isinstance(item, dict) and item.get("type") == "item_reference"
+    }
+    if not named:
+        return sent
+    if len(named) > _NAMED_MAX:
+        raise invalid("input", f"may name up to {_NAMED_MAX} answers; send the others as messages.")
+    turns = response_turns(view.project, {request_id_of_output(item_id) for item_id in named.values()})
+    answers = answers_of(list(turns.values()))
+    items = list(sent)
+    for place, item_id in named.items():
+        turn = turns.get(request_id_of_output(item_id))
+        text = None if turn is None else answers.get(turn.pk) or _message_of_command(turn)
+        if turn is None or text is None or not view.access.may_talk_in(turn.session):
+            raise missing(f"input[{place}]", "item_not_found", f"There is no answer whose item is '{item_id}'.")
+        items[place] = output_item(turn.request_id, text)
+    return items
+
+
+def _message_of_command(turn: ExplainabilityTurn) -> str | None:
+    return (turn.command_result or {}).get("message")
+
+
 def stored_response(turn: ExplainabilityTurn) -> ResponseObject:
     """Return the response of a stored turn."""
-    text = answer_of(turn) or (turn.command_result or {}).get("message")
+    text = answer_of(turn) or _message_of_command(turn)
     return response_of(turn, text, None if text is None else events(turn))
 
 

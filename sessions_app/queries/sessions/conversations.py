@@ -1,5 +1,7 @@
 """Lookups for OpenAI clients: conversations that they send in full or continue, and responses."""
 
+from collections.abc import Collection
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
@@ -34,18 +36,23 @@ def continuation(session: Session) -> Session:
 
 def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
     """Return one turn of the project with its session, None if there is none or its response was deleted."""
-    turn = _of_request(project.pk, request_id).first()
-    return None if turn is None or (turn.client_request or {}).get("deleted") else turn
+    return response_turns(project, [request_id]).get(request_id)
+
+
+def response_turns(project: Project, request_ids: Collection[str]) -> dict[str, ExplainabilityTurn]:
+    """Return those turns of the project whose responses were not deleted, by their ids, each with its session."""
+    turns = _of_requests(project.pk, request_ids)
+    return {turn.request_id: turn for turn in turns if not (turn.client_request or {}).get("deleted")}
 
 
 def turn_of_request(project_pk: int, request_id: str) -> ExplainabilityTurn:
     """Return a turn that is known to exist, with its session."""
-    return _of_request(project_pk, request_id).get()
+    return _of_requests(project_pk, [request_id]).get()
 
 
-def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn]:
+def _of_requests(project_pk: int, request_ids: Collection[str]) -> QuerySet[ExplainabilityTurn]:
     return ExplainabilityTurn.objects.filter(
-        request_id=request_id, session__project_id=project_pk, session__deleted_at__isnull=True
+        request_id__in=request_ids, session__project_id=project_pk, session__deleted_at__isnull=True
     ).select_related("session")
 
 

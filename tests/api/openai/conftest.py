@@ -18,6 +18,12 @@ def key_of(caller: Caller) -> str:
 
 
 @pytest.fixture
+def site(caller: Callable[..., Caller]) -> Caller:
+    """Return a caller with a key of the role chat."""
+    return caller("chat")
+
+
+@pytest.fixture
 def sdk(project: Project, live_asgi: LiveServer, editor: Caller) -> Iterator[OpenAI]:
     """Return the SDK with an editor's key and without retries."""
     with OpenAI(

@@ -172,6 +172,55 @@ def test_an_unknown_previous_response_is_refused_as_by_openai(sdk: OpenAI) -> No
     assert not Session.objects.exists()
 
 
+def test_an_answer_in_an_input_is_named_by_its_item(sdk: OpenAI) -> None:
+    """The AI SDK sends earlier answers so, instead of their texts."""
+    told = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    reference = {"type": "item_reference", "id": told.output[0].id}
+    asked = sdk.responses.create(model="mrpvm", input=[TOLD, reference, ASKED])  # type: ignore[list-item]
+    assert "Rex" in asked.output_text
+    assert asked.conversation == told.conversation  # the input is recognised as if it held the answer
+
+
+def test_an_unknown_item_in_an_input_is_refused(sdk: OpenAI, stranger: Caller, site: Caller) -> None:
+    told = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    for asking, item in (
+        (sdk, f"msg_{'0' * 32}"),
+        (sdk, "msg_1"),
+        (sdk, None),
+        (sdk.with_options(api_key=key_of(stranger)), told.output[0].id),
+        (sdk.with_options(api_key=key_of(site)), told.output[0].id),
+    ):
+        with pytest.raises(openai.NotFoundError) as raised:
+            asking.responses.create(model="mrpvm", input=[{"type": "item_reference", "id": item}, ASKED])
+        assert (raised.value.code, raised.value.param) == ("item_not_found", "input[0]")
+    sdk.responses.delete(told.id)
+    with pytest.raises(openai.NotFoundError):
+        sdk.responses.create(model="mrpvm", input=[{"type": "item_reference", "id": told.output[0].id}, ASKED])
+    many = [{"type": "item_reference", "id": told.output[0].id}] * 1001
+    with pytest.raises(openai.BadRequestError, match="up to 1000 answers"):
+        sdk.responses.create(model="mrpvm", input=[*many, ASKED])  # type: ignore[list-item]
+    assert Session.objects.count() == 1
+
+
+def test_what_a_model_thought_and_called_in_an_input_is_left_out(sdk: OpenAI) -> None:
+    told = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    called = {"type": "function_call", "call_id": "call-1", "name": "weather", "arguments": "{}"}
+    given = {"type": "function_call_output", "call_id": "call-1", "output": "7 degrees"}
+    answer = {"role": "assistant", "content": told.output_text}
+    same = sdk.responses.create(model="mrpvm", input=[TOLD, thought, answer, ASKED])  # type: ignore[list-item]
+    assert same.conversation == told.conversation
+    other = sdk.responses.create(model="mrpvm", input=[TOLD, called, given, answer, ASKED])  # type: ignore[list-item]
+    assert "Rex" in other.output_text
+    assert other.conversation is not None
+    session = Session.objects.get(session_id=f"sess-{other.conversation.id.removeprefix('conv_')}")
+    assert list(session.messages.order_by("sequence").values_list("role", flat=True)) == [
+        "user", "tool", "assistant", "user", "assistant",
+    ]  # fmt: skip
+    with pytest.raises(openai.BadRequestError, match="'web_search_call' are not taken"):
+        sdk.responses.create(model="mrpvm", input=[{"type": "web_search_call", "id": "ws_1", "status": "completed"}])  # type: ignore[list-item]
+
+
 def test_a_background_response_is_cancelled(sdk: OpenAI) -> None:
     with registered(HeldSolver()) as solver:
         made = sdk.responses.create(
