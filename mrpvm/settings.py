@@ -257,6 +257,11 @@ CORS_URLS_REGEX = r"^/(api|v1)/"
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "if-none-match", "traceparent", "user-agent",
     "x-commands", "x-csrftoken", "x-request-id", "x-requested-with", "x-session-id",
+    # OpenAI's SDK for JavaScript adds these by itself:
+    "openai-beta", "openai-organization", "openai-project", "x-stainless-arch", "x-stainless-custom-poll-interval",
+    "x-stainless-helper-method", "x-stainless-lang", "x-stainless-os", "x-stainless-package-version",
+    "x-stainless-poll-helper", "x-stainless-retry-count", "x-stainless-runtime", "x-stainless-runtime-version",
+    "x-stainless-timeout",
 ]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
     "x-request-id", "x-session-id", "retry-after", "etag", "link", "x-total-count", "idempotency-replayed",

@@ -261,6 +261,14 @@ def test_cors_is_off_unless_origins_are_set(tmp_path: Path) -> None:
     assert "corsheaders" in str(loaded(tmp_path, CORS_ALLOWED_ORIGINS="https://app.example")["MIDDLEWARE"])
 
 
+SDK_HEADERS = {
+    "openai-beta", "openai-organization", "openai-project", "x-stainless-arch", "x-stainless-helper-method",
+    "x-stainless-lang", "x-stainless-os", "x-stainless-package-version", "x-stainless-retry-count",
+    "x-stainless-runtime", "x-stainless-runtime-version", "x-stainless-timeout",
+}  # fmt: skip
+"""What OpenAI's SDK for JavaScript adds to its requests in a browser too."""
+
+
 @pytest.mark.rule("API-7")
 def test_scripts_of_an_allowed_origin_use_all_headers(settings: Settings, client: Client) -> None:
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
@@ -269,6 +277,7 @@ def test_scripts_of_an_allowed_origin_use_all_headers(settings: Settings, client
     before = client.options("/api/health", headers={**origin, **ask})
     allowed = set(before.headers["Access-Control-Allow-Headers"].split(", "))
     assert {"authorization", "idempotency-key", "if-none-match", "traceparent", "x-request-id"} <= allowed
+    assert allowed >= SDK_HEADERS  # a browser sends nothing if one of them is missing
     answer = client.get("/api/health", headers=origin)
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
     readable = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
