@@ -42,7 +42,11 @@ def post(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
+    scope = {
+        "type": "http",
+        "path": "/api/chat/completions",
+        "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
+    }
     limited = BodyLimit(application, max_bytes=LIMIT, max_upload_bytes=UPLOAD_LIMIT, timeout_ms=60_000)
     asyncio.run(limited(scope, receive, send))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]

@@ -41,6 +41,7 @@ class OpenAIChatCompletions(OpenAIView):
 
     throttle_classes = (ChatThrottle,)
     takes_chat_keys = True
+    messages_param = "messages"
 
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Refuse what needs no session first, so that a refused request leaves none behind."""

@@ -16,7 +16,11 @@ _CODES = {
     "UNAUTHENTICATED": "invalid_api_key",
     "RATE_LIMITED": "rate_limit_exceeded",
     "QUOTA_REACHED": "insufficient_quota",
+    "NORMALIZER_INPUT_TOO_LARGE": "context_length_exceeded",
 }
+_STATUSES = {"NORMALIZER_INPUT_TOO_LARGE": 400}
+"""Where OpenAI's API answers another status: the class of the SDK's exception depends on it."""
+_OF_MESSAGES = {"NO_USER_MESSAGE", "INVALID_CONTENT", "NORMALIZER_INPUT_TOO_LARGE", "POLICY_DENIED"}
 NOT_RETRIED = "x-should-retry"
 
 
@@ -37,12 +41,18 @@ def missing(param: str | None, code: str, message: str) -> NotFound:
     return NotFound(message, details={"param": param, "code": code})
 
 
-def openai_error(body: ErrorResponse) -> OpenAIErrorResponse:
-    """Return the error object in OpenAI's shape; what it has no place for is beside."""
+def openai_error(body: ErrorResponse, messages_param: str | None = None) -> OpenAIErrorResponse:
+    """Return the error object in OpenAI's shape; what it has no place for is beside.
+
+    Args:
+        messages_param: the parameter in which the address takes messages, if it does.
+    """
     error = body["error"]
     details = dict(error["details"])
     fields = details.get("fields")
     param = details.pop("param", None) or (next(iter(fields)) if isinstance(fields, dict) and fields else None)
+    if param is None and error["code"] in _OF_MESSAGES:
+        param = messages_param
     code = details.pop("code", None) or _CODES.get(error["code"], error["code"])
     status = http_status_of(error["code"])
     return {
@@ -64,7 +74,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     set_rollback()
     body = body_of(error, getattr(view, "request_id", None), getattr(view, "session_id", None))
     response = error_response(body, error)
-    response.data = openai_error(body)
+    response.status_code = _STATUSES.get(body["error"]["code"], response.status_code)
+    response.data = openai_error(body, getattr(view, "messages_param", None))
     if response.status_code == 409 and body["error"]["code"] != "IDEMPOTENCY_KEY_IN_USE":
         # The client would try again by itself, and a busy session is its user's to see.
         response.headers[NOT_RETRIED] = "false"

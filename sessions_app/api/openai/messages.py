@@ -106,9 +106,7 @@ def _text(content: Any, name: str) -> str:
 def _apart(messages: list[HistoryMessage]) -> SplitMessages:
     places = [place for place, item in enumerate(messages) if item.role == "user"]
     if not places:
-        raise InvalidInput(
-            "At least one message must be the user's.", code="NO_USER_MESSAGE", details={"param": "messages"}
-        )
+        raise InvalidInput("At least one message must be the user's.", code="NO_USER_MESSAGE")
     last = places[-1]
     prompts = [item.content for item in messages if item.role == "system" and item.content.strip()]
     others = [item for place, item in enumerate(messages) if place != last and item.role != "system"]

@@ -41,6 +41,7 @@ class Responses(OpenAIView):
 
     throttle_classes = (ChatThrottle,)
     takes_chat_keys = True
+    messages_param = "input"
 
     def post(self, request: Request) -> Response | StreamingHttpResponse:
         """Answer whole, as a stream, or in the background."""

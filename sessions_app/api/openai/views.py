@@ -18,9 +18,10 @@ PAGE_LIMIT_MAX = 100
 
 
 class OpenAIView(ApiView):
-    """An endpoint whose errors have OpenAI's shape."""
+    """An endpoint whose errors have OpenAI's shape; `messages_param` is the parameter in which it takes messages."""
 
     schema = None
+    messages_param: str | None = None
 
     def get_exception_handler(self) -> Any:
         """Return what answers exceptions."""

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from mrpvm.errors import InvalidInput, MRPError, StorageFull, TooLarge
 from mrpvm.preview import size_words
+from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.shell.errors import PROBLEM_TYPE, error_body, http_status_of, problem_of
 from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
@@ -101,17 +102,18 @@ def _too_large(limit: int) -> TooLarge:
 
 async def _refuse(scope: dict[str, Any], send: Callable[..., Any], error: MRPError) -> None:
     request_id = new_request_id()
-    answer: Mapping[str, Any] = error_body(error.code, error.message, details=error.details, request_id=request_id)
+    body = error_body(error.code, error.message, details=error.details, request_id=request_id)
+    answer: Mapping[str, Any] = openai_error(body) if scope["path"].startswith("/v1/") else body
     media_type, status = "application/json", http_status_of(error.code)
     if any(name == b"accept" and PROBLEM_TYPE.encode() in value for name, value in scope["headers"]):
         media_type, answer = PROBLEM_TYPE, problem_of(answer, status)
-    body = json.dumps(answer).encode()
+    content = json.dumps(answer).encode()
     headers = [
         (b"content-type", media_type.encode()),
-        (b"content-length", str(len(body)).encode()),
+        (b"content-length", str(len(content)).encode()),
         (b"connection", b"close"),
         (b"x-request-id", request_id.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": content})

@@ -440,6 +440,41 @@ def test_an_unknown_model_is_refused_where_models_are_named(sdk: OpenAI, setting
     assert (raised.value.code, raised.value.param) == ("model_not_found", "model")
 
 
+def test_a_message_that_is_too_long_is_too_much_context(sdk: OpenAI) -> None:
+    """Agents shorten their conversation on this code of OpenAI's, in this class of the SDK."""
+    long = "x" * 8_001
+    for ask, param in (
+        (lambda: sdk.chat.completions.create(model="mrpvm", messages=[{"role": "user", "content": long}]), "messages"),
+        (lambda: sdk.responses.create(model="mrpvm", input=long), "input"),
+    ):
+        with pytest.raises(openai.BadRequestError, match="8001 characters; 8000 are allowed") as raised:
+            ask()
+        assert (raised.value.code, raised.value.param) == ("context_length_exceeded", param)
+
+
+def test_what_is_wrong_with_a_message_names_where_it_was_sent(sdk: OpenAI) -> None:
+    system: Any = [{"role": "system", "content": "Be brief."}]
+    for ask, code, param in (
+        (lambda: sdk.chat.completions.create(model="mrpvm", messages=system), "NO_USER_MESSAGE", "messages"),
+        (lambda: sdk.responses.create(model="mrpvm", input=system), "NO_USER_MESSAGE", "input"),
+        (lambda: sdk.chat.completions.create(model="mrpvm", messages=[{"role": "user", "content": " "}]),
+         "INVALID_CONTENT", "messages"),
+        (lambda: sdk.responses.create(model="mrpvm", input=" "), "INVALID_CONTENT", "input"),
+    ):  # fmt: skip
+        with pytest.raises(openai.BadRequestError) as raised:
+            ask()
+        assert (raised.value.code, raised.value.param) == (code, param)
+
+
+def test_a_body_that_is_too_large_is_an_error_of_openais_shape(sdk: OpenAI) -> None:
+    with pytest.raises(openai.APIStatusError) as raised:
+        sdk.responses.create(model="mrpvm", input="x" * 3_000_000)
+    error = raised.value
+    assert (error.status_code, error.code, error.type) == (413, "BODY_TOO_LARGE", "invalid_request_error")
+    assert isinstance(error.body, dict)
+    assert set(error.body) == {"message", "type", "param", "code", "details", "request_id", "session_id"}
+
+
 def test_a_wrong_key_a_viewer_and_a_stranger_are_told_so(
     sdk: OpenAI, live_asgi: LiveServer, caller: object, stranger: Caller
 ) -> None:
