@@ -475,6 +475,20 @@ def test_a_body_that_is_too_large_is_an_error_of_openais_shape(sdk: OpenAI) -> N
     assert set(error.body) == {"message", "type", "param", "code", "details", "request_id", "session_id"}
 
 
+@pytest.mark.parametrize("path", ["", "/openai"])
+def test_a_base_url_of_another_path_is_told_the_right_one(sdk: OpenAI, live_asgi: LiveServer, path: str) -> None:
+    elsewhere = sdk.with_options(base_url=f"{live_asgi.url}{path}")
+    asked: list[Callable[[], object]] = [
+        elsewhere.models.list,
+        lambda: elsewhere.chat.completions.create(model="mrpvm", messages=[TOLD]),
+        lambda: elsewhere.responses.create(model="mrpvm", input="Hi"),
+    ]
+    for ask in asked:
+        with pytest.raises(openai.NotFoundError, match="OpenAI's API below /v1") as raised:
+            ask()
+        assert raised.value.code == "NOT_FOUND"
+
+
 def test_a_wrong_key_a_viewer_and_a_stranger_are_told_so(
     sdk: OpenAI, live_asgi: LiveServer, caller: object, stranger: Caller
 ) -> None:
