@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from sessions_app.actions.sessions.client_requests import forget_response
 from sessions_app.actions.turns.running import request_cancel
+from sessions_app.api.openai.errors import unsupported
 from sessions_app.api.openai.response_object import item_of
 from sessions_app.api.openai.responses import current_response, known_turn, stored_response
 from sessions_app.api.openai.views import OpenAIView, PageAsked, unknown_after
@@ -20,7 +21,13 @@ class OneResponse(OpenAIView):
     takes_chat_keys = True
 
     def get(self, request: Request, response_id: str) -> Response:
-        """Read it, also while its turn runs."""
+        """Read it, also while its turn runs.
+
+        Raises:
+            InvalidInput: as a stream, of which a client would read no event.
+        """
+        if request.query_params.get("stream") == "true":
+            raise unsupported("stream", "leave it out, and ask for it again until it is completed.")
         return Response(stored_response(known_turn(self, response_id, "response_id")))
 
     def delete(self, request: Request, response_id: str) -> Response:

@@ -18,6 +18,7 @@ urlpatterns = [
     path("models", models.Models.as_view(), name="models"),
     path("models/<path:name>", models.OneModel.as_view(), name="model"),
     path("responses", responses.Responses.as_view(), name="responses"),
+    re_path(r"^responses/(?:compact|input_tokens)$", UnknownOpenAIPath.as_view(), name="unknown"),
     path(_RESPONSE, one_response.OneResponse.as_view(), name="response"),
     path(f"{_RESPONSE}/cancel", one_response.CancelResponse.as_view(), name="cancel"),
     path(f"{_RESPONSE}/input_items", one_response.InputItems.as_view(), name="input-items"),

@@ -165,6 +165,14 @@ def test_the_latest_response_continues_an_older_one_forks(sdk: OpenAI) -> None:
     assert Session.objects.get(forked_from=None).messages.count() == 6
 
 
+def test_a_stored_response_is_not_streamed(sdk: OpenAI) -> None:
+    made = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    assert sdk.responses.retrieve(made.id, stream=False) == made
+    with pytest.raises(openai.BadRequestError, match="ask for it again until it is completed") as raised:
+        list(sdk.responses.retrieve(made.id, stream=True))
+    assert (raised.value.code, raised.value.param) == ("unsupported_parameter", "stream")
+
+
 def test_an_unknown_previous_response_is_refused_as_by_openai(sdk: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         sdk.responses.create(model="mrpvm", input="Hi", previous_response_id="resp_0123")
@@ -367,6 +375,8 @@ def test_what_is_not_served_is_refused_in_the_clients_terms(sdk: OpenAI) -> None
         lambda: sdk.images.generate(model="mrpvm", prompt="Rex"),
         lambda: sdk.moderations.create(input="Rex"),
         lambda: sdk.files.list(),
+        lambda: sdk.responses.compact(model="mrpvm", input="Rex"),
+        lambda: sdk.responses.input_tokens.count(model="mrpvm", input="Rex"),
     ]
     for ask in asked:
         with pytest.raises(openai.NotFoundError, match="what this server answers below /v1") as raised:
