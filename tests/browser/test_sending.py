@@ -120,6 +120,70 @@ def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: S
     browser.complaints.clear()  # the browser itself notes the lost request
 
 
+def test_a_refused_message_stands_above_what_was_written_since(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    waiting: list[Route] = []
+    page.route("**/api/chat/completions", lambda route: waiting.append(route), times=2)
+    message = page.get_by_label("Message", exact=True)
+    say(page, "My dog is called Rex.")
+    message.fill("My cat is called Tom.")
+    expect(page.locator("#turn-answer")).to_contain_text("Rex")
+    waiting[0].fulfill(status=503, json={"error": {"code": "RATE_LIMITED", "message": "Too many messages."}})
+    expect(page.locator("#toasts")).to_contain_text("Too many messages.")
+    expect(message).to_have_value("My dog is called Rex.\n\nMy cat is called Tom.")
+    page.keyboard.press("Enter")
+    message.fill("My fish is called Wanda.")
+    waiting[1].abort()
+    expect(page.locator("#toasts")).to_contain_text("Your message is in the field again.")
+    expect(message).to_have_value(re.compile(r"^My dog .*Tom\.\n\nMy fish is called Wanda\.$", re.DOTALL))
+    browser.complaints.clear()  # the browser itself logs the refusal and the lost request
+
+
+def test_sending_again_leaves_what_is_being_written(browser: Browser, session: Session, held: HeldSolver) -> None:
+    page = browser.open("session", session.session_id)
+    message = page.get_by_label("Message", exact=True)
+    say(page, "Why is the sky blue?")
+    assert held.started.wait(10)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".exchange .way-in")).to_contain_text("Stopped after")
+    message.fill("My cat is")
+    held.started.clear()
+    page.get_by_role("button", name="Send again").click()
+    assert held.started.wait(10)
+    expect(message).to_have_value("My cat is")
+    message.fill("My cat is called")
+    page.get_by_role("button", name="Send again").first.click()
+    expect(page.locator("#toasts")).to_contain_text("Another turn is running in this session.")
+    expect(message).to_have_value("My cat is called")
+    held.go_on.set()
+    expect(page.locator(ENDED)).to_have_count(2)
+    expect(page.locator(".exchange").last).to_contain_text("Why is the sky blue?")
+    expect(message).to_have_value("My cat is called")
+
+
+BREAKS_AFTER_THE_END = """
+const ask = window.fetch;
+window.fetch = async (address, options) => {
+  const answer = await ask(address, options);
+  if (!String(address).endsWith("/chat/completions")) return answer;
+  const text = new TextEncoder().encode(await answer.text());
+  const parts = [text];
+  const pull = (stream) => (parts.length ? stream.enqueue(parts.pop()) : stream.error(new TypeError("it broke")));
+  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: answer.status });
+};
+"""
+"""The connection breaks after the last event of an answer."""
+
+
+def test_an_answer_that_is_there_is_not_called_lost(browser: Browser, session: Session) -> None:
+    browser.page.add_init_script(BREAKS_AFTER_THE_END)
+    page = browser.open("session", session.session_id)
+    say(page, "My dog is called Rex.")
+    expect(page.locator(ENDED)).to_have_count(1)
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+    assert page.locator("#toasts .toast").count() == 0
+
+
 def test_a_panel_that_does_not_arrive_says_so(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
     page.route("**/state?*", lambda route: route.abort(), times=1)

@@ -66,6 +66,24 @@ def test_a_draft_is_settled_and_the_message_sent(asked: Locator, session: Sessio
     assert holding == ([kept_in] if kept_in else [])
 
 
+def test_a_dialog_that_cannot_be_asked_for_sends_nothing_later(
+    browser: Browser, session: Session, winter: KnowledgeBase
+) -> None:
+    page = browser.open("session", session.session_id)
+    page.route("**/kb/saving*", lambda route: route.abort(), times=1)
+    page.get_by_role("button", name="Options").click()
+    page.locator("#control-kb_id").select_option(winter.kb_id)
+    say(page, QUESTION)
+    expect(page.locator("#toasts")).to_contain_text("The server could not be reached.")
+    expect(page.get_by_label("Message", exact=True)).to_have_value(QUESTION)
+    page.get_by_role("link", name="Save, fork or discard").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#toasts")).to_contain_text("Saved into “Handbook”")
+    expect(page.get_by_label("Message", exact=True)).to_have_value(QUESTION)
+    expect(page.locator(".exchange")).to_have_count(0)
+    browser.complaints.clear()  # the browser itself logs the 409 and the lost request
+
+
 def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Session) -> None:
     text = asked.page.get_by_label("Message", exact=True)
     expect(asked.get_by_role("button", name="Cancel")).to_be_focused()

@@ -45,3 +45,12 @@ test("a stream that falls silent is given up", async () => {
   const silent = new Response(new ReadableStream({ start() {} }));
   await assert.rejects(Array.fromAsync(readEvents(silent, 5)), /fell silent/);
 });
+
+test("whoever has heard enough ends the stream", async () => {
+  let isEnded = false;
+  const start = (stream) => stream.enqueue(new TextEncoder().encode("data: 1\n\n"));
+  const endless = new Response(new ReadableStream({ start, cancel: () => (isEnded = true) }));
+  for await (const { data } of readEvents(endless, 1000)) if (data === 1) break;
+  await new Promise(setImmediate);
+  assert.equal(isEnded, true);
+});

@@ -28,9 +28,12 @@ class Composer {
     this.requestId = null;
     this.isRunning = false;
     this.isStopWanted = false;
+    this.sent = ""; // the message that was sent last
+    this.isAgain = false; // it came from the conversation and not from the field
     this.renewals = 0;
     tabSession.set(form.dataset.sessionId);
-    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
+    this.tellControls();
+    this.controls.addEventListener("toggle", () => this.tellControls());
     this.controlsButton.addEventListener("click", () => this.toggleControls());
     form.addEventListener("change", () => this.countChoices());
     keepWritten(form);
@@ -76,8 +79,11 @@ class Composer {
 
   toggleControls() {
     this.controls.open = !this.controls.open;
-    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
     this.form.scrollIntoView({ block: "nearest" });
+  }
+
+  tellControls() {
+    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
   }
 
   /** Show beside the closed options how many are set, because they apply to every message. */
@@ -124,11 +130,14 @@ class Composer {
     return body;
   }
 
-  async send() {
-    const content = this.text.value.trimEnd(); // the first character decides whether it is a command
-    if (!content || this.isRunning) return;
-    if (this.isElsewhere) return toastRefusal({ message: "Another turn is running in this session.", code: "TURN_IN_PROGRESS" });
-    this.begin(content);
+  /** Send the message in the field, or one of the conversation again: what is in the field then stays. */
+  async send(again) {
+    const content = again ?? this.text.value.trimEnd(); // the first character decides whether it is a command
+    if (!content) return;
+    if (this.isRunning || this.isElsewhere) return toastRefusal({ message: "Another turn is running in this session.", code: "TURN_IN_PROGRESS" });
+    this.sent = content;
+    this.isAgain = again !== undefined;
+    this.begin();
     const patience = new AbortController();
     const silence = setTimeout(() => patience.abort(), SILENT_MS);
     try {
@@ -140,39 +149,38 @@ class Composer {
         body: JSON.stringify(this.body(content)),
       });
       clearTimeout(silence);
-      if (response.ok) await this.readAnswer(response, content);
-      else this.fail(await errorOf(response), content);
+      if (response.ok) await this.readAnswer(response);
+      else this.fail(await errorOf(response));
     } catch {
-      this.lose(content);
+      this.lose();
     }
     this.end();
   }
 
-  async readAnswer(response, content) {
-    let hasEnded = false;
-    for await (const { event, data } of readEvents(response, SILENT_MS)) hasEnded = this.take(event, data, content) || hasEnded;
-    if (!hasEnded) this.lose(content);
+  async readAnswer(response) {
+    for await (const { event, data } of readEvents(response, SILENT_MS)) if (this.take(event, data)) return;
+    this.lose();
   }
 
-  begin(content) {
+  begin() {
     this.isRunning = true;
     this.isStopWanted = false;
     this.requestId = null;
-    this.text.value = "";
+    if (!this.isAgain) this.text.value = "";
     this.form.setAttribute("aria-busy", "true");
     this.sendButton.hidden = true;
     this.stopButton.hidden = false;
     this.stopButton.disabled = false;
-    this.answer.begin(content);
+    this.answer.begin(this.sent);
   }
 
   /** Handle one event of the stream. Return whether it is the last one. */
-  take(event, data, content) {
+  take(event, data) {
     this.learnRequest(data.requestId ?? data.request_id);
     if (event === "progress" && !this.isStopWanted) this.answer.hear(data);
     else if (event === "response.delta") this.answer.addDelta(data.delta);
     else if (event === "response.completed") this.complete(data);
-    else if (event === "error") this.fail(data.error, content);
+    else if (event === "error") this.fail(data.error);
     return event === "response.completed" || event === "error";
   }
 
@@ -189,8 +197,8 @@ class Composer {
     dispatch({ kind: "turn.committed", sequence: null, payload: { request_id: data.request_id } });
   }
 
-  fail(error, content) {
-    this.giveBack(content);
+  fail(error) {
+    this.giveBack();
     if (error.code === "TURN_CANCELLED") return this.tellStopped();
     if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
     if (error.code === "WORKSPACE_DIRTY") this.settle();
@@ -214,28 +222,30 @@ class Composer {
     this.answer.clear();
   }
 
-  /** Ask the reader what to do with the draft, then send the message in the field. */
+  /** Ask the reader what to do with the draft, then send the message. */
   async settle() {
     const isSettled = await settleDraft(document.getElementById("unsaved-draft"), new FormData(this.form).get("kb_id"));
-    if (isSettled) this.send();
+    if (isSettled) this.send(this.isAgain ? this.sent : undefined);
     else this.text.focus({ preventScroll: true });
   }
 
   /** Handle a stream that ended early. A turn that began goes on at the server, and the page shows it. */
-  lose(content) {
+  lose() {
     if (this.requestId) {
       toast("The connection was lost. The turn goes on and will appear here.", { failed: true });
     } else {
-      toast("The server could not be reached. Your message is in the field again.", { failed: true });
-      this.giveBack(content);
+      toast(`The server could not be reached.${this.isAgain ? "" : " Your message is in the field again."}`, { failed: true });
+      this.giveBack();
     }
     this.answer.clear();
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
   }
 
-  /** Put the unanswered message back into the field. */
-  giveBack(content) {
-    if (!this.text.value) this.text.value = content;
+  /** Put the unanswered message back into the field, above what was written since unless the conversation shows it. */
+  giveBack() {
+    if (this.isAgain) return;
+    if (!this.text.value) this.text.value = this.sent;
+    else if (!this.requestId) this.text.value = `${this.sent}\n\n${this.text.value}`;
   }
 
   end() {
@@ -268,14 +278,15 @@ class Composer {
   }
 }
 
+const composers = new WeakMap();
+
 // The composer sends a failed or stopped message again, with its present options.
 document.addEventListener("submit", (event) => {
   const again = event.target;
   const form = document.querySelector("form.composer");
   if (again === form || again.action !== form?.action) return;
   event.preventDefault();
-  form.elements.namedItem("content").value = again.elements.namedItem("content").value;
-  form.requestSubmit();
+  composers.get(form).send(again.elements.namedItem("content").value);
 });
 
 async function errorOf(response) {
@@ -286,7 +297,7 @@ async function errorOf(response) {
   }
 }
 
-onElements("form.composer", (form) => new Composer(form));
+onElements("form.composer", (form) => composers.set(form, new Composer(form)));
 
 // A conversation opens at its end unless the address names a place in it. It follows the end until the reader scrolls.
 onElements(".chat__scroll", (pane) => {

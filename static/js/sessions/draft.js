@@ -1,12 +1,19 @@
 // The question before a mount over an unsaved draft: save it, fork it, discard it, or cancel.
 // A link beside the draft opens the same dialog without a waiting message.
 
-/** Ask what to do with the draft. Return whether the base `kbId` can be mounted now. */
+/** Ask what to do with the draft. Return whether the base `kbId` can be mounted now; not if it cannot be asked. */
 export function settleDraft(dialog, kbId) {
   dialog.querySelector("#waiting-base").value = kbId;
   dialog.dispatchEvent(new Event("draft:asked"));
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "settled"), { once: true });
+    const asked = new AbortController();
+    const end = (isSettled) => {
+      asked.abort();
+      resolve(isSettled);
+    };
+    const { signal } = asked;
+    dialog.addEventListener("close", () => end(dialog.returnValue === "settled"), { signal });
+    dialog.addEventListener("htmx:finally:request", () => dialog.open || end(false), { signal }); // it opens with the answer
   });
 }
 

@@ -9,20 +9,22 @@ const UNSENT = `${WRITTEN}unsent`; // the message that was being written when it
 let hasEnded = false;
 let isLoggingOut = false;
 
-/** Show the message once. */
+/** Show the message once. Only what is in the composer is kept. */
 export function tellLoginEnded() {
   if (hasEnded) return;
   hasEnded = true;
   const linkUrl = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
-  toast("Your login has expired. What you wrote is kept.", { failed: true, linkUrl, linkLabel: "Log in" });
+  const isKept = written().every((field) => field.form?.matches(".composer"));
+  const words = isKept ? "What you wrote is kept." : "Copy what you wrote before you log in.";
+  toast(`Your login has expired. ${words}`, { failed: true, linkUrl, linkLabel: "Log in" });
 }
 
 /** Store the values of a form with a written message when the page is left, and restore them at its next load. */
 export function keepWritten(form) {
   const key = WRITTEN + location.pathname;
-  const written = kept(key) ?? takenOver();
-  if (written && !form.elements.namedItem("content").value) {
-    const missing = fill(form, written);
+  const restored = kept(key) ?? takenOver();
+  if (restored && !form.elements.namedItem("content").value) {
+    const missing = fill(form, restored);
     if (missing.some(([, value]) => value)) fillOptions(form, missing);
   }
   addEventListener("pagehide", () => {
@@ -43,9 +45,9 @@ export function keepWritten(form) {
 /** Return, once and in an empty conversation, what was written when another session ended. */
 function takenOver() {
   if (!document.querySelector("#messages .empty")) return null;
-  const written = kept(UNSENT);
+  const message = kept(UNSENT);
   drop(UNSENT);
-  return written;
+  return message;
 }
 
 /** Fill the fields that the form has, and return the others. */
@@ -78,13 +80,14 @@ document.addEventListener("submit", (event) => {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(WRITTEN)) drop(key);
 });
 
-const isWritten = (field) => field.value !== field.defaultValue;
+/** Return the fields with text that is not sent. */
+const written = () => [...document.querySelectorAll("textarea")].filter((field) => field.value !== field.defaultValue);
 
 // A fragment got the login page: ask for a new login at once, unless written text would be lost.
 document.addEventListener("htmx:before:response", (event) => {
   const { raw } = event.detail.ctx.response;
   if (!raw.redirected || new URL(raw.url).pathname !== "/login") return;
   event.preventDefault();
-  if ([...document.querySelectorAll("textarea")].some(isWritten)) tellLoginEnded();
+  if (written().length) tellLoginEnded();
   else location.reload();
 });

@@ -1,7 +1,8 @@
 // Server-sent events in the response to a POST, which EventSource cannot send.
 
 /**
- * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text if it is not JSON.
+ * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text if it is not JSON. Whoever has heard
+ * enough leaves the loop, which ends the stream.
  * @param {Response} response
  * @param {number} silentMs how long the stream may be silent, comments included, before it counts as lost
  * @throws if the stream is lost or breaks
@@ -9,26 +10,27 @@
 export async function* readEvents(response, silentMs) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
-  for (;;) {
-    const { value, done } = await inTime(reader, silentMs);
-    waiting += value ?? "";
-    const frames = waiting.split(/\r\n\r\n|\n\n|\r\r/);
-    waiting = done ? "" : frames.pop();
-    for (const frame of frames) {
-      const event = parseFrame(frame);
-      if (event) yield event;
+  try {
+    for (;;) {
+      const { value, done } = await inTime(reader, silentMs);
+      waiting += value ?? "";
+      const frames = waiting.split(/\r\n\r\n|\n\n|\r\r/);
+      waiting = done ? "" : frames.pop();
+      for (const frame of frames) {
+        const event = parseFrame(frame);
+        if (event) yield event;
+      }
+      if (done) return;
     }
-    if (done) return;
+  } finally {
+    reader.cancel().catch(() => {});
   }
 }
 
 function inTime(reader, silentMs) {
   let timer;
   const silence = new Promise((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error("the stream fell silent"));
-      reader.cancel().catch(() => {});
-    }, silentMs);
+    timer = setTimeout(() => reject(new Error("the stream fell silent")), silentMs);
   });
   return Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer));
 }
