@@ -239,10 +239,26 @@ def test_a_message_is_kept_over_an_expired_login(browser: Browser, session: Sess
     page = browser.open("session", session.session_id)
     expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
     expect(page.locator(".composer__bar .badge")).to_have_text("1 chosen")
+    expect(page.get_by_role("button", name="Options")).to_have_attribute("aria-expanded", "true")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(ENDED)).to_have_count(2)
     expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
     browser.complaints.clear()  # the browser logs the 401 itself
+
+
+def test_a_note_is_not_called_kept_when_the_login_ends(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("button", name="Bad answer").click()
+    page.get_by_text("Add a note").click()
+    note = page.get_by_label("Note on the answer")
+    note.fill("Half a thou")
+    page.context.clear_cookies(name="mrpvm_session")
+    answer(session, "Is it Rex?")
+    expect(page.locator("#toasts .toast")).to_contain_text("Copy what you wrote before you log in.")
+    expect(note).to_have_value("Half a thou")
+    browser.complaints.clear()
 
 
 def test_an_unsent_message_outlives_a_reload_but_no_logout(browser: Browser, session: Session) -> None:
@@ -355,6 +371,28 @@ def test_the_answer_can_be_copied(browser: Browser, session: Session) -> None:
     page.locator(".bubble__foot").get_by_role("button", name="Copy").click()
     expect(page.locator(".bubble__foot").get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == session.messages.get(role="assistant").content
+
+
+def test_a_button_that_copies_twice_keeps_its_name(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button = page.locator(".bubble__foot [data-copy]")
+    for _ in range(2):
+        button.click()
+        expect(button).to_have_text("Copied")
+    expect(button).to_have_text("Copy")
+
+
+def test_a_tab_of_the_state_keeps_the_focus(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    for name in ("Turns", "Settings", "Knowledge"):
+        tab = page.locator("#session-state .tabs").get_by_role("link", name=name)
+        tab.focus()
+        page.keyboard.press("Enter")
+        expect(tab).to_have_attribute("aria-current", "true")
+        expect(tab).to_be_focused()
 
 
 def test_an_answer_is_rated_in_two_pages_at_once(browser: Browser, session: Session) -> None:

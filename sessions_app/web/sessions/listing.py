@@ -133,6 +133,7 @@ def list_context(project: Project, query: ListQuery) -> dict[str, Any]:
     place = f"{_sorted_by(rows[-1], query.sort)}~{last.pk}" if last else ""
     return {
         "rows": rows,
+        "rows_most": SESSIONS_SHOWN_MAX,
         "query": query,
         "here": query.address(),
         "sort_urls": {name: query.address(sort="" if query.sort == name else name) for name in SORT_WORDS},

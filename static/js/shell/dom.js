@@ -47,6 +47,9 @@ if (globalThis.document) {
 export const isTyping = (event) =>
   event.target.closest?.("input, textarea, select, [contenteditable]") != null;
 
+/** Return whether a key press is meant for the browser or an open dialog and not for the page. */
+export const isElsewhere = (event) => event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") != null;
+
 /** Return Django's CSRF token, which every writing request needs, from the body's hx-headers. */
 export function csrfToken() {
   const headers = document.body.getAttribute("hx-headers:inherited");

@@ -82,17 +82,23 @@ export function dispatch(message) {
   for (const name of eventNames(message)) document.dispatchEvent(new CustomEvent(name, { detail: message }));
 }
 
+/** Return how many items of a list are loaded; the one that leads to more is none. */
+const loaded = (list) => list.querySelectorAll(":scope > :not([data-more])").length;
+
 /** Ask for as many items as are loaded; data-count-as names the parameter. */
 function askForLoaded(element, parameters) {
-  for (const list of element.querySelectorAll("[data-count-as]")) parameters.set(list.dataset.countAs, list.children.length);
+  for (const list of element.querySelectorAll("[data-count-as]")) parameters.set(list.dataset.countAs, loaded(list));
 }
 
 document.addEventListener("htmx:config:request", (event) => {
   const { ctx } = event.detail;
   const { sourceElement, sourceEvent, request } = ctx;
-  // A list that no socket tells about asks while somebody looks and nobody types in it; a draft and what a save asks while they are shown.
+  // A list that no socket tells about asks while somebody looks, nobody types in it, and no more rows are loaded than an
+  // answer has; a draft and what a save asks while they are shown.
   const isTimed = sourceEvent?.type === "every";
-  const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]");
+  if (isTimed && "isOver" in sourceElement.dataset) return event.preventDefault();
+  const isLonger = [...sourceElement.querySelectorAll("[data-count-most]")].some((list) => loaded(list) > list.dataset.countMost);
+  const isIdle = document.visibilityState !== "visible" || sourceElement.querySelector("dialog[open]") || isLonger;
   const isHidden = /^live:(draft|saving)/.test(sourceEvent?.type) && !sourceElement.checkVisibility();
   if ((isTimed && isIdle) || isHidden) return event.preventDefault();
   askForLoaded(sourceElement, request.body);

@@ -1,5 +1,5 @@
 // Small behaviours of pages: time to expiry, keys for links, the end of a live page.
-import { isTyping, onElements } from "./dom.js";
+import { isElsewhere, isTyping, onElements } from "./dom.js";
 import { DELETED, dispatch } from "./live.js";
 import { toast } from "./ui.js";
 
@@ -48,11 +48,18 @@ onElements(".tabs [aria-current]", (link) => {
   link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
 });
 
+// The new links take the focus of a pressed one that was replaced.
+document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+  const pressed = ctx.sourceEvent?.target?.closest?.(".tabs a");
+  if (!pressed || pressed.isConnected || document.activeElement !== document.body) return;
+  ctx.target.querySelector(".tabs [aria-current]")?.focus({ preventScroll: true });
+});
+
 // --- keys for links and buttons -------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
   // In a tree, letters search for a name.
-  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
+  if (isTyping(event) || isElsewhere(event) || event.target.closest("[role=tree]")) return;
   document.querySelector(`:is(a, button)[aria-keyshortcuts="${CSS.escape(event.key)}"]`)?.click();
 });
 
@@ -66,10 +73,15 @@ document.addEventListener("formdata", ({ target, formData }) => {
 
 // --- what cannot be shown any more ----------------------------------------------------------------------------------
 
-// The page stays as it is, and a failed request of the reader's own is explained.
+// The page stays as it is, and a failed request is explained. What is asked for from time to time is asked for again,
+// unless the answer will not change.
 document.addEventListener("htmx:response:error", (event) => {
-  const { request, response: { status } } = event.detail.ctx;
+  const { request, response: { status }, sourceElement, sourceEvent } = event.detail.ctx;
   if (status === 422) return; // the response says why
+  if (sourceEvent?.type === "every") {
+    if (status >= 500) return;
+    sourceElement.dataset.isOver = "";
+  }
   toast(status === 404 ? "This is no longer there." : `The server answered ${status}.`, { failed: true });
   // A refresh that is refused is not answered by refreshes.
   if (status === 403 && request.method !== "GET") dispatch({ kind: "role.changed", sequence: null, payload: {} });
@@ -77,7 +89,7 @@ document.addEventListener("htmx:response:error", (event) => {
 
 document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
   const isReading = ctx?.request.method === "GET";
-  if (!ctx || (isReading && ctx.sourceEvent?.type !== "click")) return; // a failed refresh changes nothing
+  if (!ctx || /^(every|load|live:)/.test(ctx.sourceEvent?.type)) return; // a failed refresh changes nothing
   const words = isReading
     ? "The server could not be reached."
     : "No answer came. Look whether it was done, then try again.";

@@ -1,5 +1,5 @@
 // Keys for reading: from turn to turn of a conversation, or from row to row of a list, and into one.
-import { isTyping } from "./dom.js";
+import { isElsewhere, isTyping } from "./dom.js";
 
 /** Go to the next or previous element. `focusOf` returns the part of it that takes the focus. */
 function step(all, by, first, focusOf) {
@@ -19,7 +19,7 @@ function goTo(by) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (isTyping(event) || isElsewhere(event)) return;
   if (event.key === "j") goTo(1);
   else if (event.key === "k") goTo(-1);
   else if (event.key === "o") document.activeElement.closest(".exchange")?.querySelector("[data-open-turn]")?.click();

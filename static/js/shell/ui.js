@@ -11,7 +11,7 @@ document.addEventListener("click", async (event) => {
   const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.closest(".code")?.querySelector("pre");
   const text = button.value || readable(source);
   const label = button.querySelector("span") ?? button;
-  const words = label.textContent;
+  const words = (label.dataset.words ??= label.textContent);
   try {
     await navigator.clipboard.writeText(text.trim());
     label.textContent = "Copied";
@@ -127,6 +127,7 @@ function show(box) {
   close.addEventListener("click", () => box.remove());
   box.append(close);
   box.classList.add("toast");
+  for (const shown of document.querySelectorAll("#toasts .toast")) if (shown.textContent === box.textContent) shown.remove();
   document.getElementById("toasts").append(box);
   if (!box.querySelector("a")) dismissLater(box);
 }

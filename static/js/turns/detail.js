@@ -1,5 +1,5 @@
 // The detail panel: it shows the chosen node alone, searches within it, shows its texts, and goes to siblings.
-import { build, isTyping, onElements } from "../shell/dom.js";
+import { build, isElsewhere, isTyping, onElements } from "../shell/dom.js";
 import { select, selectedId } from "./selection.js";
 
 const LONG_TEXT = 60;
@@ -33,7 +33,7 @@ onElements("#detail", (detail) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]") || !selectedId()) return;
+  if (isTyping(event) || isElsewhere(event) || event.target.closest("[role=tree]") || !selectedId()) return;
   const rel = { j: "next", k: "prev" }[event.key];
   if (rel) document.querySelector(`#detail [rel=${rel}]`)?.click();
 });
