@@ -4,10 +4,12 @@ import re
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
+from sessions_app.actions.experiments.experiments import Author
 from sessions_app.actions.sessions.session import rename_session
-from sessions_app.models import Session
+from sessions_app.actions.turns.reviews import queue_turns
+from sessions_app.models import Session, TurnScore
 from tests.browser.browsing import Browser, answer, aside, live, new_session, ready
 
 
@@ -61,13 +63,34 @@ def test_arrow_up_with_nothing_chosen_goes_to_the_last_option(browser: Browser, 
     expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
 
 
-def test_escape_closes_the_options_and_keeps_the_text(browser: Browser, session: Session) -> None:
+def test_a_finger_that_scrolls_the_options_takes_none(browser: Browser, session: Session) -> None:
     page = browser.open("search")
     search = page.get_by_role("combobox", name=re.compile("Search sessions"))
-    search.press_sequentially("lev")
+    search.press_sequentially("sta")
+    option = page.get_by_role("option", name="status:")
+    option.dispatch_event("pointerdown", {"pointerType": "touch"})
+    option.dispatch_event("pointercancel", {"pointerType": "touch"})
+    expect(search).to_have_value("sta")
+    option.click()
+    expect(search).to_have_value("status:")
+    expect(search).to_be_focused()
+
+
+def test_escape_closes_the_options_and_keeps_the_text(browser: Browser, session: Session) -> None:
+    """Also where a later answer is on its way."""
+    page = browser.open("search")
+    search = page.get_by_role("combobox", name=re.compile("Search sessions"))
+    search.press_sequentially("le")
     expect(page.get_by_role("option")).to_have_count(1)
+    waiting: list[Route] = []
+    page.route("**/search/complete*", lambda route: waiting.append(route))
+    with page.expect_request("**/search/complete*"):
+        search.press_sequentially("v")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("option")).to_have_count(0)
+    with page.expect_response("**/search/complete*"):
+        waiting[0].continue_()
+    page.wait_for_timeout(200)
+    assert page.get_by_role("option").count() == 0
     expect(search).to_have_value("lev")
 
 
@@ -157,3 +180,34 @@ def test_only_the_keys_that_work_here_are_listed(browser: Browser, session: Sess
     assert "Send the message" not in plugins
     assert "Go to the search field" not in plugins
     assert "Commands" in plugins
+
+
+def test_a_palette_that_cannot_ask_says_so(browser: Browser, session: Session) -> None:
+    page = browser.open("sessions")
+    page.keyboard.press("Control+k")
+    field = page.get_by_label("Command, page, session or turn")
+    field.fill("Pets")
+    expect(page.locator("#palette-found [role=option]").first).to_contain_text("Pets")
+    page.route("**/search/palette*", lambda route: route.abort())
+    field.fill("Petsx")
+    expect(page.get_by_text("The server could not be searched.")).to_be_visible()
+    expect(page.locator("#palette-found [role=option]")).to_have_count(0)
+    page.unroute("**/search/palette*")
+    field.fill("Petsxy")
+    expect(page.get_by_text("No matches.")).to_be_visible()
+    browser.complaints.clear()  # the browser itself logs the lost request
+
+
+def test_keys_of_the_page_rest_while_a_dialog_is_open(browser: Browser, session: Session) -> None:
+    aside(queue_turns, browser.project, list(session.turns.order_by("turn_index")[:1]), Author(name="anna"))
+    page = browser.open("review")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("Rate the answer good or bad")
+    page.keyboard.press("d")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("button", name="Bad")).to_be_visible()
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", name="All reviewed")).to_be_visible()
+    assert TurnScore.objects.count() == 1

@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from bench.turn_page.storing import store_turn
 from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions.session import Choices
-from sessions_app.models import Session
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import SHIFTS, Browser, HeldSolver, aside, ready
 from tests.browser.turn_scene import open_turn
@@ -67,6 +68,36 @@ def test_what_is_chosen_in_a_shut_frame_opens_it(browser: Browser, session: Sess
     page.get_by_role("button", name="Fold every frame", exact=True).click()
     expect(page.locator("svg.graph .frame-hidden")).to_have_count(1)
     selected(page, "svg.graph")
+
+
+def test_a_drawing_that_is_replaced_leaves_the_focus_elsewhere(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.locator(f"svg.graph g[data-id='{RETRIEVAL}'] rect").first.click()
+    field = page.get_by_label("Find in this payload")
+    field.fill("Rex")
+    with page.expect_response(re.compile(r"/graph\?")):
+        page.evaluate("document.dispatchEvent(new CustomEvent('turn:folded'))")
+    expect(page.locator("svg.graph:not([viewBox])")).to_have_count(1)
+    expect(field).to_be_focused()
+
+
+@pytest.mark.parametrize("view", ["graph", "timeline"])
+def test_a_frame_is_opened_and_shut_by_keys_alone(browser: Browser, session: Session, view: str) -> None:
+    page = open_turn(browser, session, 2, f"?view={view}")
+    toggle = page.locator(f"svg.{view} [data-toggle]").first
+    toggle.focus()
+    for is_open in ("false", "true", "false"):
+        page.keyboard.press("Enter")
+        expect(toggle).to_have_attribute("aria-expanded", is_open)
+        expect(toggle).to_be_focused()
+
+
+def test_details_that_do_not_arrive_are_told(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.route(re.compile("/detail"), lambda route: route.abort())
+    page.locator(f"svg.graph g[data-id='{RETRIEVAL}'] rect").first.click()
+    expect(page.locator("#toasts")).to_contain_text("The server could not be reached.")
+    browser.complaints.clear()  # the browser itself logs the lost request
 
 
 def test_a_map_comes_when_the_graph_does_not_fit_and_moves_it(browser: Browser, session: Session) -> None:
@@ -234,6 +265,23 @@ def test_print_shows_the_whole_graph_and_keeps_the_view(browser: Browser, sessio
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(page.locator(".viewport")).to_have_attribute("transform", view or "")
+
+
+def test_a_long_outline_is_whole_after_its_turn_has_ended(browser: Browser) -> None:
+    turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
+    of_turn = ExplainabilityTurn.objects.filter(pk=turn.pk)
+    of_turn.update(status="running")
+    page = browser.open("turn", turn.session.session_id, turn.request_id)
+    tree = page.locator("[role=tree]")
+    expect(page.locator("#turn-outline[hx-get]")).to_have_count(1)
+    of_turn.update(status="succeeded")
+    page.evaluate("id => document.dispatchEvent(new CustomEvent(`live:progress:${id}`))", turn.request_id)
+    expect(page.locator("#turn-outline:not([hx-get])")).to_have_count(1)
+    expect(tree).not_to_have_attribute("data-rest-url", re.compile("."))
+    tree.locator("[role=treeitem]").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("End")
+    expect(page.locator(":focus")).to_have_attribute("role", "treeitem")
 
 
 def test_what_cannot_be_loaded_is_said(browser: Browser) -> None:

@@ -31,10 +31,10 @@ export class Combobox {
     this.activate(options[(from + by + options.length) % options.length] ?? null);
   }
 
-  /** Choose a pressed option. The press must not move the focus, which would close the list first. */
+  /** Choose a clicked option. A press must not move the focus, which would close the list; one may scroll the list. */
   takePressed(list, take) {
-    list.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
+    list.addEventListener("pointerdown", (event) => event.preventDefault());
+    list.addEventListener("click", (event) => {
       const option = event.target.closest("[role=option]");
       if (option) take(option);
     });

@@ -24,7 +24,6 @@ class FilterCompletion extends Combobox {
     const { sourceEvent, request } = event.detail.ctx;
     if (this.asked || sourceEvent.type === "completion:asked") return request.body.set("written", this.asked);
     event.preventDefault();
-    this.asked = null; // a later answer is ignored
     this.close();
   }
 
@@ -40,6 +39,7 @@ class FilterCompletion extends Combobox {
   }
 
   close() {
+    this.asked = null; // a later answer is ignored
     this.activate(null);
     this.show(false);
   }

@@ -11,7 +11,7 @@ class Palette extends Combobox {
     this.none = dialog.querySelector(".palette__none");
     this.field.addEventListener("input", () => this.list());
     this.field.addEventListener("htmx:config:request", (event) => this.field.value.trim() || event.preventDefault());
-    this.field.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => ctx.request.signal.aborted || this.settle());
+    this.field.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => ctx.request.signal.aborted || this.settle(Boolean(ctx.response?.raw.ok)));
     this.field.addEventListener("keydown", (event) => this.onKey(event));
     dialog.addEventListener("beforetoggle", ({ newState }) => newState === "open" && this.begin());
     dialog.addEventListener("click", (event) => this.leave(event.target.closest("[role=option]")));
@@ -52,10 +52,11 @@ class Palette extends Combobox {
     if (!this.field.value.trim()) this.settle();
   }
 
-  /** Activate the first option once the server has answered. */
-  settle() {
-    if (!this.field.value.trim()) this.found.replaceChildren();
-    this.none.hidden = this.options.length > 0;
+  /** Activate the first option once the server has answered, or cannot be asked. */
+  settle(isAnswered = true) {
+    if (!this.field.value.trim() || !isAnswered) this.found.replaceChildren();
+    this.none.textContent = isAnswered ? "No matches." : "The server could not be searched.";
+    this.none.hidden = isAnswered && this.options.length > 0;
     if (!this.active) this.activate(this.options[0] ?? null);
     if (this.isEntered && this.root.open) this.active?.click();
   }

@@ -4,7 +4,7 @@ import { isTyping, onElements } from "../shell/dom.js";
 import { nearest } from "./graph_keys.js";
 import { Minimap } from "./minimap.js";
 import { MIN_ZOOM, PanZoom } from "./panzoom.js";
-import { noteAll, noteToggle, select, selectedId } from "./selection.js";
+import { focusKeeper, noteAll, noteToggle, select, selectedId } from "./selection.js";
 
 // The smallest text is 11 px at this zoom: a larger graph begins at its top left corner and is scrolled.
 const READABLE_ZOOM = 1;
@@ -21,6 +21,7 @@ class GraphView {
     this.canvas = canvas;
     this.pan = new PanZoom(canvas, (view) => this.draw(view));
     this.map = new Minimap(canvas, (x, y) => this.middle(x, y));
+    this.keepFocus = focusKeeper(canvas);
     canvas.classList.add("is-live");
     this.listen();
     this.adopt();
@@ -33,7 +34,6 @@ class GraphView {
   adopt() {
     const svg = this.canvas.querySelector("svg.graph");
     if (!svg || svg === this.svg) return;
-    const focused = this.focusedId;
     this.svg = svg;
     this.viewport = svg.querySelector(".viewport");
     this.size = { width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height };
@@ -46,7 +46,7 @@ class GraphView {
     else this.start();
     this.showSelection();
     if (this.awaited) this.revealSoon(this.awaited);
-    if (focused) this.item(focused)?.focus({ preventScroll: true });
+    this.keepFocus();
   }
 
   item(id) {
@@ -218,7 +218,6 @@ class GraphView {
     canvas.addEventListener("keydown", (event) => this.onKey(event));
     canvas.addEventListener("focusin", (event) => {
       const group = event.target.closest?.("[data-id]");
-      this.focusedId = group?.dataset.id ?? null;
       if (group && event.target.matches(":focus-visible") && this.pan.pointers.size === 0) this.reveal(group);
     });
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));

@@ -17,10 +17,20 @@ class Outline {
     tree.addEventListener("click", (event) => this.onClick(event));
     tree.addEventListener("keydown", (event) => this.onKey(event));
     document.addEventListener("turn:selected", (event) => this.showSelected(event.detail.id, { reveal: true }));
-    document.addEventListener("htmx:after:swap", () => this.tree.isConnected && this.adopt());
+    document.addEventListener("htmx:after:swap", () => {
+      if (!this.tree.isConnected) return;
+      this.adopt();
+      this.askForRest();
+    });
     this.scroller.addEventListener("scroll", () => this.isWindowed && this.mount(), { passive: true });
-    // The rest of a long outline is fetched after the page is loaded.
-    if (tree.dataset.restUrl) (globalThis.requestIdleCallback ?? setTimeout)(() => this.loadRest());
+    this.askForRest();
+  }
+
+  /** Have the rest of a long outline fetched once the page has time; that of a running turn at its end. */
+  askForRest() {
+    if (!this.tree.dataset.restUrl || this.isAsking || this.scroller.hasAttribute("hx-get")) return;
+    this.isAsking = true;
+    (globalThis.requestIdleCallback ?? setTimeout)(() => this.loadRest().finally(() => (this.isAsking = false)));
   }
 
   /** Fetch all rows; not by htmx, because most of them will never be in the document at once. */

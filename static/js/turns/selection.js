@@ -46,6 +46,16 @@ function writeLists(url, lists) {
   history.replaceState(history.state, "", url);
 }
 
+/** Return a function that puts a focus which was lost with replaced content back: on the same node or frame's button. */
+export function focusKeeper(place) {
+  let stop = null;
+  place.addEventListener("focusin", ({ target }) => {
+    const name = ["toggle", "id"].find((each) => target.dataset[each]);
+    stop = name && `[data-${name}="${CSS.escape(target.dataset[name])}"]`;
+  });
+  return () => stop && document.activeElement === document.body && place.querySelector(stop)?.focus({ preventScroll: true });
+}
+
 // Requests for graph, timeline and details carry the reader's choices.
 document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
   if (!ctx.sourceElement.matches(".graph-canvas, #timeline, #detail")) return;

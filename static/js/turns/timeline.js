@@ -1,6 +1,6 @@
 // The timeline: choose, move and fold as in the graph. Its bars need no script. It is fetched when first shown.
 import { isTyping, onElements } from "../shell/dom.js";
-import { chosenView, noteToggle, select, selectedId } from "./selection.js";
+import { chosenView, focusKeeper, noteToggle, select, selectedId } from "./selection.js";
 
 class Timeline {
   constructor(place) {
@@ -10,7 +10,11 @@ class Timeline {
     // It is fetched when first shown, and refreshed with the turn only from then on.
     place.addEventListener("htmx:config:request", (event) => this.isWanted(event.detail.ctx.sourceEvent) || event.preventDefault());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
-    document.addEventListener("htmx:after:swap", () => this.mark());
+    const keepFocus = focusKeeper(place);
+    document.addEventListener("htmx:after:swap", () => {
+      this.mark();
+      keepFocus();
+    });
     this.mark();
   }
 
