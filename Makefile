@@ -36,7 +36,7 @@ test-model: model ## Run the tests of the local model, which asks it a few times
 	$(PYTEST) -m model $(ARGS)
 
 fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
-	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 SCHEMATHESIS_EXAMPLES=100 $(PYTEST) -n $(WORKERS) -m "(hypothesis or mutation or fuzz) and not services" $(ARGS)
+	HYPOTHESIS_PROFILE=fuzz TEST_FUZZ_DOCUMENTS=200000 SCHEMATHESIS_EXAMPLES=100 $(PYTEST) -n $(WORKERS) -m "(hypothesis or mutation or fuzz) and not services" $(ARGS)
 
 soak: sync ## Work with 50 sessions while things go wrong, 10 minutes (ARGS="--minutes 60"), on both kinds of site
 	$(PYTHON) -m tests.soak $(ARGS)

@@ -105,11 +105,9 @@ def _recall(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.digest", description="Measure the rolling summary.")
-    parser.add_argument(
-        "directory", nargs="?", type=Path, help="where locomo*.json lies (MRPVM_BENCH_DATA, else our own)"
-    )
+    parser.add_argument("directory", nargs="?", type=Path, help="where locomo*.json lies (BENCH_DATA, else our own)")
     given = parser.parse_args(arguments)
-    for line in report(given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)):
+    for line in report(given.directory or Path(os.environ.get("BENCH_DATA") or OWN_DATA)):
         print(line, flush=True)
 
 

@@ -11,13 +11,13 @@ from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
 
 
 def quality_lines() -> Iterator[str]:
-    """Yield the figures for the collections in `MRPVM_BENCH_DATA`, otherwise for our own small ones.
+    """Yield the figures for the collections in `BENCH_DATA`, otherwise for our own small ones.
 
     Effects: creates knowledge bases in the database that Django is set up for.
     """
     from bench.retrieval import report as retrieval  # knows the models
 
-    given = os.environ.get("MRPVM_BENCH_DATA")
+    given = os.environ.get("BENCH_DATA")
     yield ""
     yield from retrieval.report(Path(given or RETRIEVAL_DATA))
     yield ""

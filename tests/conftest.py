@@ -40,13 +40,13 @@ hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # Set before worker processes start, so that all of them share the seed.
-os.environ.setdefault("MRPVM_FUZZ_SEED", str(secrets.randbits(32)))
-os.environ.setdefault("MRPVM_FUZZ_DOCUMENTS", "2000")
+os.environ.setdefault("TEST_FUZZ_SEED", str(secrets.randbits(32)))
+os.environ.setdefault("TEST_FUZZ_DOCUMENTS", "2000")
 
 
 def pytest_report_header() -> str:
     """Print the seed that reproduces the damaged control documents."""
-    return f"MRPVM_FUZZ_DOCUMENTS={os.environ['MRPVM_FUZZ_DOCUMENTS']} MRPVM_FUZZ_SEED={os.environ['MRPVM_FUZZ_SEED']}"
+    return f"TEST_FUZZ_DOCUMENTS={os.environ['TEST_FUZZ_DOCUMENTS']} TEST_FUZZ_SEED={os.environ['TEST_FUZZ_SEED']}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,7 +13,7 @@ import psycopg
 from tests.server import ServerProcess
 
 # Set before worker processes start, so that all of them share it.
-RUN = os.environ.setdefault("MRPVM_TEST_RUN", secrets.token_hex(8))
+RUN = os.environ.setdefault("TEST_RUN", secrets.token_hex(8))
 TEMPLATE = f"migrated_{RUN}"
 MIGRATION_SECONDS = 300  # a shorter limit would fail every test on a busy machine
 

@@ -2,5 +2,5 @@
 
 import os
 
-WALKS = int(os.environ.get("MRPVM_WALKS", "2"))
+WALKS = int(os.environ.get("TEST_WALKS", "2"))
 SEEDS = range(WALKS)

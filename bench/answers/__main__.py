@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "directory",
         nargs="?",
         type=Path,
-        help="of squad*.json and locomo*.json (MRPVM_BENCH_DATA, else samples)",
+        help="of squad*.json and locomo*.json (BENCH_DATA, else samples)",
     )
     parser.add_argument("--sample", type=int, default=6, help="paragraphs of an article, and a tenth of its questions")
     parser.add_argument("--only", choices=PARTS)
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--mode", choices=("words", "embeddings", "both"), default="both")
     parser.add_argument("--show", choices=("right", "wrong", "refused", "lost"), help="print such questions")
     given = parser.parse_args(arguments)
-    directory = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
+    directory = given.directory or Path(os.environ.get("BENCH_DATA") or OWN_DATA)
     with django_on_new_database():
         from bench.answers.report import Wanted, report
 

@@ -14,11 +14,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print. A collection that the directory does not hold is reported as skipped."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description="Measure retrieval.")
     parser.add_argument(
-        "directory", nargs="?", type=Path, help="where the collections' JSON files lie (MRPVM_BENCH_DATA, else our own)"
+        "directory", nargs="?", type=Path, help="where the collections' JSON files lie (BENCH_DATA, else our own)"
     )
     parser.add_argument("--only", help="one collection by its name")
     given = parser.parse_args(arguments)
-    named = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
+    named = given.directory or Path(os.environ.get("BENCH_DATA") or OWN_DATA)
     with django_on_new_database():
         from bench.retrieval.report import report
 

@@ -14,10 +14,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m bench.rewriting", description="Measure query rewriting.")
     parser.add_argument(
-        "directory", nargs="?", type=Path, help="where rewrite*.json files lie (MRPVM_BENCH_DATA, else our own)"
+        "directory", nargs="?", type=Path, help="where rewrite*.json files lie (BENCH_DATA, else our own)"
     )
     given = parser.parse_args(arguments)
-    directory = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
+    directory = given.directory or Path(os.environ.get("BENCH_DATA") or OWN_DATA)
     for line in report(directory):
         print(line, flush=True)
 

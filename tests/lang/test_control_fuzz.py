@@ -12,9 +12,9 @@ from tests.lang.control_documents import damaged, mixed_documents
 from tests.lang.control_vectors import VECTORS
 from tests.lang.test_control_roundtrip import assert_round_trip
 
-SEED = os.environ["MRPVM_FUZZ_SEED"]
+SEED = os.environ["TEST_FUZZ_SEED"]
 PARTS = 10
-DOCUMENTS_A_PART = int(os.environ["MRPVM_FUZZ_DOCUMENTS"]) // PARTS
+DOCUMENTS_A_PART = int(os.environ["TEST_FUZZ_DOCUMENTS"]) // PARTS
 """`tests/conftest.py` sets both and prints them."""
 KINDS = st.sampled_from(list(DocumentKind))
 SEEDS = st.integers(0, 2**32)
@@ -55,7 +55,7 @@ def test_damaged_vectors(part: int) -> None:
         try:
             check(text, kind)
         except BaseException as error:
-            error.add_note(f"MRPVM_FUZZ_SEED={SEED}, part {part}, as {kind}: {text!r}")
+            error.add_note(f"TEST_FUZZ_SEED={SEED}, part {part}, as {kind}: {text!r}")
             raise
 
 
