@@ -219,6 +219,34 @@ def test_a_row_answers_however_its_column_is_asked_for(question: str, said: str 
     assert answer(PRICES, question, "table.md") == said
 
 
+BRANCH = (
+    "# Library\n\n## Opening hours\n\n- Monday to Thursday: 8 am to 6 pm\n- Sat: 9 am \u2013 1 pm\n- Sunday: closed\n\n"
+    "## Telephone hours\n\n- Friday: 2 pm to 3 pm\n\n## Fees\n\n- Lost card: 5 €\n- **Printing fee:** 0.10 €\n\n"
+    "| Name | Role | Phone |\n|---|---|---|\n| Ida Berg | Head librarian | 555-101 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When are you open on Saturdays?", "Sat: 9 am \u2013 1 pm."),
+        ("when do you open on Tuesday", "Monday to Thursday: 8 am to 6 pm."),
+        ("Are you open on Sunday?", "No. Sunday: closed."),
+        ("When are you open on Friday?", None),  # the telephone is
+        ("What are your opening hours on Monday?", "Monday to Thursday: 8 am to 6 pm."),
+        ("What does a lost card cost?", "Lost card: 5 €."),
+        ("What is the fee for a lost card?", "Lost card: 5 €."),
+        ("How much is your printing fee?", "**Printing fee:** 0.10 €."),
+        ("Who is the head librarian?", "Ida Berg: Role: Head librarian."),
+        ("What is Ida Berg's phone number?", "Ida Berg: Phone: 555-101."),
+        ("What is Tom Falk's phone number?", None),
+        ("Who is the caretaker?", None),
+    ],
+)
+def test_hours_fees_and_people_are_read_from_their_lists(question: str, said: str | None) -> None:
+    assert answer(BRANCH, question, "library.md") == said
+
+
 RULES = (
     "To clean the machine:\n\n1. Switch it off. The lamp goes out.\n2. Take out the grid. It is rinsed once a month.\n"
     "3. Fill the tank. A tank holds 2 litres.\n4. Close the lid.\n"
@@ -251,6 +279,8 @@ HIRE = (
         ("How much is a tandem for a week?", None),  # an empty cell
         ("How much is the tandem?", None),  # an hour or a day
         ("How much is a scooter for a day?", None),
+        ("When do you close on Saturday?", "Saturday: Closes: 5 pm."),
+        ("Are you open on Sunday?", "No. Sunday: Opens: closed."),
     ],
 )
 def test_a_cell_answers_if_its_row_and_column_are_named(question: str, said: str | None) -> None:

@@ -96,9 +96,11 @@ class Pair(Struct, frozen=True):
             is_house = wanted.pronoun == "you" and said.pronoun == "we" and self.premise.statement.is_of_document
             return is_house or wanted.pronoun == said.pronoun
         if wanted.owner_pronoun in PARTNERS and said.owner_pronoun != wanted.owner_pronoun:
-            # "my sister" is nobody else's sister; "the budget" may be ours
-            is_definite = wanted.owner_pronoun == "our" and said.determiner == "the" and not said.owner
-            if not is_definite or self.premise.statement.is_of_document:
+            # "my sister" is nobody else's sister; "the budget" may be ours, and "your hours" are those of the house
+            is_document, is_bare = self.premise.statement.is_of_document, said.determiner == "the" and not said.owner
+            is_ours = wanted.owner_pronoun == "our" and is_bare and not is_document
+            is_house = wanted.owner_pronoun == "your" and is_document and (is_bare or said.owner_pronoun == "our")
+            if not (is_ours or is_house):
                 return False
         if wanted.head_text in lexicon.TIME_WORDS and numbers_in(wanted) != numbers_in(said):
             return False  # "every two years" is not every year

@@ -11,13 +11,10 @@ from mrpvm.english.context.coreference import Antecedents, Mention, in_full, top
 from mrpvm.english.messages.kinds import asks_reader, is_task_request
 from mrpvm.english.messages.small_talk import is_assent
 from mrpvm.english.sentences.dialogue import UTTERANCE, in_third_person, utterance_of
+from mrpvm.english.sentences.labels import sentence_of_label
 from mrpvm.english.sentences.parsing import read
 from mrpvm.english.sentences.structure import Sentence
-from mrpvm.english.sentences.values import UNITS
 from mrpvm.english.sentences.voices import Voiced, voiced
-from mrpvm.english.words import lexicon
-from mrpvm.english.words.reading import is_past
-from mrpvm.english.words.tagging import PREDICATE_ADJECTIVES
 from mrpvm.english.words.text import QUESTION_MARKS, sentences
 from mrpvm.text_cache import TextCache
 from mrpvm.values import CHAT_TURN, EvidenceEntry
@@ -25,17 +22,8 @@ from mrpvm.values import CHAT_TURN, EvidenceEntry
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)(\d{1,2})\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
-_LABELLED = re.compile(r"(?P<label>[^\W\d][^:.!?]{0,59}): (?P<value>\S.*)", re.DOTALL)
-_UNIT = re.compile(
-    r"(?P<label>[^()]{0,59}[^\W_])(?: \((?P<unit>[^()\s]{1,12})\)|(?:[ _]in[ _]|_)(?P<named>[^\W_]{1,20}))"
-)
-_UNITS = frozenset().union(*UNITS.values())
-_NUMBER = re.compile(r"[-+\u2212]?\d[\d.,]*")
-_COUNTED = re.compile(r"[a-z]{1,40}[^\W\d_isu]s")
 _EMPHASIS = re.compile(r"(?<![\w*])\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?![\w*])")
 """The marks of Markdown around "**Entry fee:** 15 EUR"."""
-_SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
-_YEAR = re.compile(r"\d{4}$")
 
 
 class _Said(Struct, frozen=True, kw_only=True):
@@ -149,7 +137,7 @@ def _said_in(
     all_said: list[_Said] = []
     for position, part in enumerate(parts):
         said = voiced(_EMPHASIS.sub("", part.text))
-        sentence = None if part.speaker or said.is_claim else _of_label(said.said, part.lead)
+        sentence = None if part.speaker or said.is_claim else sentence_of_label(said.said, part.lead, title)
         plain = in_third_person(said.said, part.speaker) if part.speaker else sentence or said.said
         parsed = read(plain)
         meant = antecedents.resolve(parsed, _quoted(part))
@@ -169,44 +157,6 @@ def _said_in(
             )
         )
     return tuple(all_said)
-
-
-def _of_label(text: str, lead: str | None) -> str | None:
-    """Return a labelled value as a sentence: "The height of Elm Tower is 30 m." for "Height: 30 m" of "Elm Tower:"."""
-    match = _LABELLED.match(text)
-    about = (lead or "").rstrip(": ")
-    if match is None or any(clause.verb for part in (match["value"], about) for clause in read(part).clauses):
-        return None
-    label, value = _with_unit(match["label"], match["value"].rstrip("."))
-    first = label.split()[0]
-    if label[1:2].islower():
-        label = label[0].lower() + label[1:]
-    if about and (owned := _owned(label, value)):
-        return f"{about} {owned}."
-    if is_past(first.lower()):
-        when = " in" if label.isalpha() and _YEAR.match(value) else ""
-        return f"{about or 'It'} was {label}{when} {value}."
-    of = f" of {about}" if about else ""
-    return f"{'' if first.lower() in lexicon.DETERMINERS else 'The '}{label}{of} is {value}."
-
-
-def _owned(label: str, value: str) -> str | None:
-    """Return a number or a yes as a predicate: "has 4 berths" for "Berths: 4", "has no lift" for "Lift: no"."""
-    if _COUNTED.fullmatch(label) and value.isdecimal():
-        return f"has {value} {label}"
-    has, is_so = _SAID_OF.get(value.lower(), ("", ""))
-    if not has or not label.isalpha():
-        return None
-    is_state = label in PREDICATE_ADJECTIVES or is_past(label)
-    return f"{is_so} {label}" if is_state else f"{has} {label}"
-
-
-def _with_unit(label: str, value: str) -> tuple[str, str]:
-    """Return a number with the unit that its label names: "12 kg" for "Weight (kg)", "Weight in kg", "weight_kg"."""
-    match = _UNIT.fullmatch(label) if _NUMBER.fullmatch(value) else None
-    if match and (match["unit"] or match["named"].lower() in _UNITS):
-        label, value = match["label"], f"{value} {match['unit'] or match['named']}"
-    return label.replace("_", " "), value
 
 
 def _told_before(meant: Mapping[int, Mention], text: str, earlier: Sequence[_Said]) -> str | None:
