@@ -24,9 +24,9 @@ LABEL org.opencontainers.image.title="mrpvm" \
     org.opencontainers.image.description="A self-hosted conversation server with a debugger built in." \
     org.opencontainers.image.version="0.1.0" \
     org.opencontainers.image.licenses="Apache-2.0"
-# libpq for the two programs below.
+# What the two programs below (libpq) and the local model (libgomp) load.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libpq5 \
+    && apt-get install --yes --no-install-recommends libgomp1 libpq5 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 mrpvm \
     && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin mrpvm \
