@@ -291,6 +291,19 @@ def test_an_answer_is_rated_with_a_note_also_without_javascript(project: Project
     assert parsed(fragment).css('[aria-pressed="true"][aria-label="Bad answer"]')
 
 
+def test_a_thumb_pressed_again_keeps_a_note_not_yet_saved(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    client = member_client(project)
+    rate = reverse("turn-rate", args=[session.session_id, turn.request_id])
+    client.post(rate, {"value": "down"})
+    fragment = client.post(rate, {"value": "", "note": "Typed."}, headers={"HX-Request": "true"}).text
+    assert parsed(fragment).css('[aria-pressed="true"][aria-label="Bad answer"]')
+    assert text_at(fragment, "#rating-note-1 textarea") == "Typed."
+    client.post(rate, {"value": "", "note": ""})
+    assert not turn.scores.exists()
+
+
 def test_a_viewer_sees_ratings_and_gives_none(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]

@@ -18,10 +18,16 @@ from sessions_app.web.turns.opinions import opinions
 @form_of("session", "session_id")
 @member_view("editor")
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Set or remove the rating; return the fragment, or without JavaScript redirect to the turn in the conversation."""
+    """Set or remove the rating; return the fragment, or without JavaScript redirect to the turn in the conversation.
+
+    A thumb that is pressed again removes the rating, unless a note was typed, which is saved.
+    """
     turn = turn_of(member.project, session_id, request_id)
     value, note = (request.POST.get(name, "") for name in ("value", "note"))
     error = ""
+    if not value and note.strip():
+        own = opinions(scores_of(turn), None, author_of(member).name).own
+        value = own.value if own else ""
     try:
         rate_turn(turn, value, note, author_of(member))
     except InvalidInput as refused:
