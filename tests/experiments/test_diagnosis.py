@@ -53,6 +53,23 @@ def test_a_passage_that_is_only_quoted_is_not_yet_the_answer(talk: Talk) -> None
     assert result["result"] != "met"
 
 
+def test_one_of_several_answers_that_differ_is_not_yet_the_answer(talk: Talk) -> None:
+    turn = talk("The meeting is on Monday.", "The meeting is on Tuesday.", "When is the meeting?")
+    assert "Tuesday" in turn.assistant_preview
+    assert turn.answer_status == "no-context"
+    found = diagnosed(turn, Expectation(should_contain="Tuesday"))
+    first = next(finding for _, finding in ranked_findings(found))
+    assert (first["kind"], first["meets"]) == ("unit", True)
+    assert "The meeting is on Monday." in first["text"]
+
+
+def test_a_refusal_may_be_what_is_expected(talk: Talk) -> None:
+    turn = talk("My dog is called Rex.", "Who has the key?")
+    result = diagnosed(turn, Expectation(should_contain="I don't know")).result
+    assert result is not None
+    assert result["result"] == "met"
+
+
 def test_earlier_settings_of_the_session_are_tried(talk: Talk) -> None:
     told, asked = "Anna works in Leeds. Maria works in Turin.", "And the town that Maria has her desk in?"
     turn = talk(told, "Where does Anna work?", asked, flags={"enable_quotes": False})

@@ -19,7 +19,7 @@ from mrpvm.errors import Conflict, MRPError, TurnCancelled, TurnInterrupted
 from mrpvm.learning import TYPE_BY_STAGE
 from mrpvm.preview import counted
 from mrpvm.trace.events import PluginFinished, PluginStarted, said
-from mrpvm.values import Basis, Selection
+from mrpvm.values import Selection
 from sessions_app.experiments.replays.recorded import RecordedTurn, error_code, recorded_turn
 from sessions_app.experiments.trials.changes import Changes
 from sessions_app.experiments.trials.live import LiveModel
@@ -37,8 +37,6 @@ type Reach = Literal["cited", "selected", "pruned", "offered", "not-found"]
 """How far a statement came in a turn."""
 MOST_BASES, MOST_UNITS = 12, 12
 """How many other bases are tried, and how many units are left out one by one."""
-QUOTED: Basis = "quoted"
-"""The basis of the closest passage, which answers nothing: what it happens to hold is not yet the expected answer."""
 ENOUGH_FINDINGS = 3
 """How many findings that meet the expectation end a search that is not exhaustive."""
 _TURNS_BACK = 5
@@ -74,6 +72,14 @@ class Expectation:
         return says(answer, self.should_contain) and not (
             self.should_not_contain and says(answer, self.should_not_contain)
         )
+
+
+def shows_only(answer_status: str | None, cited_unit_ids: Sequence[str]) -> bool:
+    """Return whether an answer only shows statements and answers nothing: the closest passage, or several that differ.
+
+    What is expected is not yet answered where it stands in one of them.
+    """
+    return answer_status == "no-context" and bool(cited_unit_ids)
 
 
 def compared_text(text: str) -> str:
@@ -210,8 +216,8 @@ class CauseSearch:
         return answer_of(self.recorded.turn)
 
     @cached_property
-    def _is_quoted(self) -> bool:
-        """Whether the turn quoted a passage that has what is expected."""
+    def _is_shown(self) -> bool:
+        """Whether what is expected stands in the turn's answer, such as in a quoted passage."""
         return bool(self.expected.should_contain) and self.expected.is_met(self._before)
 
     @property
@@ -254,8 +260,9 @@ class CauseSearch:
         return compared_text(outcome.answer) != compared_text(self._before)
 
     def _meets(self, outcome: TrialOutcome) -> bool:
-        """Return whether a trial answers as expected; where the turn quoted that already, it has to be more."""
-        return self.expected.is_met(outcome.answer) and not (self._is_quoted and outcome.basis == QUOTED)
+        """Return whether a trial answers as expected; where the turn showed that already, it has to be more."""
+        is_only_shown = self._is_shown and shows_only(outcome.answer_status, outcome.cited_unit_ids)
+        return self.expected.is_met(outcome.answer) and not is_only_shown
 
     def _finding(
         self, kind: FindingKind, outcome: TrialOutcome, weight: int, text: str, advice: str, *links: Link

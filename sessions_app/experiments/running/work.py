@@ -18,7 +18,7 @@ from sessions_app.experiments.diagnosis.bisect import (
     moments_of_session,
     told_by,
 )
-from sessions_app.experiments.diagnosis.search import QUOTED, Bounds, CauseSearch, Expectation
+from sessions_app.experiments.diagnosis.search import Bounds, CauseSearch, Expectation, shows_only
 from sessions_app.experiments.replays.recorded import RecordedTurn, recorded_turn
 from sessions_app.experiments.replays.replay import replay
 from sessions_app.experiments.replays.unsent import unsent_turn
@@ -43,7 +43,7 @@ from sessions_app.language_model import endpoint
 from sessions_app.models import Experiment, ExplainabilityTurn, TestCase, TestResult, Trial
 from sessions_app.queries.experiments.suites import outcome_counts, waiting_results
 from sessions_app.queries.knowledge.bases import knowledge_base
-from sessions_app.queries.turns.registry import answer_of
+from sessions_app.queries.turns.registry import answer_of, cited_unit_ids
 from sessions_app.running_turns import running_turns
 
 _FULL_SECONDS = 0.05
@@ -216,8 +216,8 @@ def _settled(turn: ExplainabilityTurn, expected: Expectation, watch: ExperimentW
     if replayed.divergence is not None:
         return {"result": "diverged", "divergence": divergence_record(replayed.divergence)}
     is_met = expected.is_stated and expected.is_met(answer_of(turn))
-    is_only_quoted = bool(expected.should_contain) and turn.answer_basis == QUOTED
-    return {"result": "met"} if is_met and not is_only_quoted else None
+    is_only_shown = bool(expected.should_contain) and shows_only(turn.answer_status, cited_unit_ids(turn))
+    return {"result": "met"} if is_met and not is_only_shown else None
 
 
 def _search(experiment: Experiment, search: CauseSearch, watch: ExperimentWatch) -> DiagnosisFound:
