@@ -148,8 +148,8 @@ def other_value(text: str, other: str) -> str:
 
     They meet in two or more words in a row, whatever their inflection, one of them longer than three letters and one
     of them a verb, each followed by another word: "A car boards at gate C." and "Vehicles board at gate B, because
-    ..." meet in "board at gate", and it is "gate B". They do not meet where they speak of different names or numbers
-    before.
+    ..." meet in "board at gate", and it is "gate B". A number has its unit with it: "weigh 8 kg". They do not
+    meet where they speak of different names or numbers before.
     """
     words, others = _words(text), _words(other)
     stems, other_stems = ([stem(word.lower()) for word in each] for each in (words, others))
@@ -173,8 +173,18 @@ def other_value(text: str, other: str) -> str:
                 and any(_is_verb(others, at) for at in range(place, place + length))
                 and not _differ(words[:start], others[:place])
             ):
-                longest, best = length, f"{run[-1]} {others[place + length]}"
+                value = others[place + length]
+                longest, best = (
+                    length,
+                    f"{run[-1]} {value}{_unit_of(words[start + length :], others[place + length :])}",
+                )
     return best
+
+
+def _unit_of(words: Sequence[str], others: Sequence[str]) -> str:
+    """Return the word after two numbers that differ, such as "kg", where both have it, with a space before it."""
+    is_shared = len(words) > 1 and words[1:2] == others[1:2] and words[0][0].isdigit() and others[0][0].isdigit()
+    return f" {others[1]}" if is_shared and others[1] not in PREPOSITIONS else ""
 
 
 def _is_verb(words: Sequence[str], place: int) -> bool:
@@ -253,6 +263,7 @@ def _nothing_asked(turn: VerdictInput) -> Iterable[VerdictReason]:
 def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
     yield from _model_failures(turn.events)
     units_by_id = statements_in(turn.groups)
+    disagreeing = list(_disagreeing(turn.groups))
     if not units_by_id:
         knows = "neither the session nor its base knows anything" if turn.base else "the session knows nothing"
         yield VerdictReason(text=f"{knows} that shares a word with the question", aspect="context")
@@ -262,8 +273,10 @@ def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
         yield VerdictReason(text=f"{count} found", unit_id=first, aspect="" if first else "context")
         for reason in _reasons(turn.groups):
             yield VerdictReason(text=reason, execution_id=_last_solver(turn.events))
-        yield from _disagreeing(turn.groups)
+        yield from disagreeing
     yield from _influences(turn, is_weak=True)
+    if disagreeing:  # more knowledge would not have decided between them
+        return
     if turn.base is None:
         yield VerdictReason(text="no base is mounted", aspect="base")
     elif not turn.base.unit_count:
@@ -272,7 +285,7 @@ def _unanswered(turn: VerdictInput) -> Iterable[VerdictReason]:
 
 def _model_failures(events: Sequence[Event]) -> Iterable[VerdictReason]:
     """Return why the models that were asked for an answer gave none, each reason once."""
-    solvers = {run.execution_id for run in said(PluginStarted, events) if run.stage == "goal-solver"}
+    solvers = _solvers(events)
     told = set[str]()
     for run in said(PluginFinished, events):
         error = run.error
@@ -285,18 +298,22 @@ def _model_failures(events: Sequence[Event]) -> Iterable[VerdictReason]:
 
 
 def _disagreeing(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
-    """Return what two sources say of one question, the first two cited where the evidence does not decide."""
+    """Return what two cited statements say where the evidence does not decide, of two sources where there are two."""
     for group in groups:
         if group["status"] != "no-context" or group.get("basis") == "quoted":
             continue
-        sourced = [(unit, source) for unit, source in _sourced(group) if unit["id"] in cited_ids(group)]
-        for (one, its_source), (another, other_source) in combinations(sourced, 2):
-            if its_source != other_source:
-                value = other_value(said_text(another), said_text(one)) or f"“{_cut(said_text(one))}”"
-                other = other_value(said_text(one), said_text(another)) or f"“{_cut(said_text(another))}”"
-                yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
-                yield VerdictReason(text=f"{other_source} says {other}", unit_id=another["id"])
-                return
+        marks = list(cited_ids(group))
+        sourced = [(unit, source) for unit, source in _sourced(group) if unit["id"] in marks]
+        sourced.sort(key=lambda cited: marks.index(cited[0]["id"]))
+        pairs = sorted(combinations(sourced, 2), key=lambda pair: pair[0][1] == pair[1][1])
+        if pairs:
+            (one, its_source), (another, other_source) = pairs[0]
+            value = other_value(said_text(another), said_text(one)) or f"“{_cut(said_text(one))}”"
+            other = other_value(said_text(one), said_text(another)) or f"“{_cut(said_text(another))}”"
+            says = "also says" if its_source == other_source else "says"
+            yield VerdictReason(text=f"{its_source} says {value}", unit_id=one["id"])
+            yield VerdictReason(text=f"{other_source} {says} {other}", unit_id=another["id"])
+            return
 
 
 def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
@@ -307,7 +324,7 @@ def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
         text = f"{len(solved)} of {len(turn.groups)} questions, not {open_ones[0]}{others}"
         yield VerdictReason(text=text, aspect="context")
     cited = [(unit, source) for group in solved for unit, source in _sourced(group) if unit["id"] in cited_ids(group)]
-    model = next((run.model for run in reversed(said(PluginFinished, turn.events)) if run.model), "")
+    model = _answering_model(turn.events)
     if model:
         yield VerdictReason(text=f"by the model {model}", aspect="context")
     yield from _ungrounded(solved)
@@ -315,6 +332,13 @@ def _answered(turn: VerdictInput) -> Iterable[VerdictReason]:
         yield _cited_clause(cited)
         yield from _contradicted(solved)
     yield from _influences(turn, is_weak=False)
+
+
+def _answering_model(events: Sequence[Event]) -> str:
+    """Return the model of the last solver that delivered from one; models that read, plan or check do not answer."""
+    solvers = _solvers(events)
+    runs = [run for run in said(PluginFinished, events) if run.execution_id in solvers and run.status == "success"]
+    return next((run.model for run in reversed(runs) if run.model), "")
 
 
 def _ungrounded(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
@@ -377,8 +401,12 @@ def _selected(selections: Iterable[Selection | None]) -> dict[str, str]:
 
 
 def _last_solver(events: Sequence[Event]) -> str:
-    solvers = [run.execution_id for run in said(PluginStarted, events) if run.stage == "goal-solver"]
+    solvers = _solvers(events)
     return solvers[-1] if solvers else ""
+
+
+def _solvers(events: Sequence[Event]) -> list[str]:
+    return [run.execution_id for run in said(PluginStarted, events) if run.stage == "goal-solver"]
 
 
 def _reasons(groups: Sequence[ResponseGroup]) -> list[str]:

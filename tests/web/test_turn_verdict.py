@@ -45,6 +45,29 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     assert text_at(written, ".unit-page__text") == "Cars board at gate B on all days."
 
 
+def test_statements_of_one_source_that_disagree_are_named_with_their_units(live_project: Project) -> None:
+    session = create_session(live_project)
+    ask(session, "The meeting is on Monday.")
+    ask(session, "The meeting is on Tuesday.")
+    undecided = ask(session, "When is the meeting?")
+    client = member_client(live_project, "viewer")
+    line = line_of(client, undecided)
+    assert visible_text(line).endswith("this conversation says on Monday; this conversation also says on Tuesday.")
+    told = [text_at(client.get(address).text, ".unit-page__text") for address in links_of(line)[-2:]]
+    assert told == ["The meeting is on Monday.", "The meeting is on Tuesday."]
+
+
+def test_an_empty_base_is_no_reason_where_the_evidence_is_undecided(live_project: Project) -> None:
+    session = create_session(live_project, base=create_base(live_project, "Handbook"))
+    ask(session, "The meeting is on Monday.")
+    assert "Handbook is empty" in visible_text(
+        line_of(member_client(live_project, "viewer"), ask(session, "Who has the key?"))
+    )
+    ask(session, "The meeting is on Tuesday.")
+    turn = ask(session, "When is the meeting?")
+    assert verdict(turn, events(turn)).text.endswith("says on Monday; this conversation also says on Tuesday.")
+
+
 def test_undecided_evidence_is_quoted_from_both_sources(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
     text = b"# Aurora 200\n\nThe Aurora 200 is a heater. It weighs 8 kg. It needs a fuse."
