@@ -381,6 +381,24 @@ def _contradicted(groups: Sequence[ResponseGroup]) -> Iterable[VerdictReason]:
             if value:
                 sources.add(source)
                 yield VerdictReason(text=f"{source} says {value}", unit_id=unit["id"])
+        yield from _told_otherwise([unit for unit, source in cited if source == _CONVERSATION], group)
+
+
+def _told_otherwise(cited: Sequence[UnitValue], group: ResponseGroup) -> Iterable[VerdictReason]:
+    """Return what the conversation also told in the place of one word of what was cited from it, the best of it."""
+    texts = [said_text(unit) for unit in cited]
+    for unit, source in _sourced(group):
+        if source != _CONVERSATION or unit["id"] in cited_ids(group) or has_parts(unit):
+            continue
+        other = said_text(unit)
+        value = next((other_value(text, other) for text in texts if _differ_in_a_word(_words(text), _words(other))), "")
+        if value:
+            yield VerdictReason(text=f"{_CONVERSATION} also says {value}", unit_id=unit["id"])
+            return
+
+
+def _differ_in_a_word(words: Sequence[str], others: Sequence[str]) -> bool:
+    return len(words) == len(others) and sum(map(str.__ne__, words, others)) == 1
 
 
 def _influences(turn: VerdictInput, *, is_weak: bool) -> Iterable[VerdictReason]:

@@ -57,6 +57,18 @@ def test_statements_of_one_source_that_disagree_are_named_with_their_units(live_
     assert told == ["The meeting is on Monday.", "The meeting is on Tuesday."]
 
 
+def test_what_the_conversation_told_otherwise_is_named(live_project: Project, turn: ExplainabilityTurn) -> None:
+    line = visible_text(line_of(member_client(live_project, "viewer"), turn))
+    assert line == "Stated: by one sentence of this conversation; this conversation also says gate B."
+
+
+def test_other_facts_of_the_conversation_are_not_told_otherwise(live_project: Project) -> None:
+    session = create_session(live_project)
+    ask(session, "Anna works in Leeds. Maria works in Turin.")
+    line = visible_text(line_of(member_client(live_project, "viewer"), ask(session, "Where does Anna work?")))
+    assert line == "Stated: by one sentence of this conversation."
+
+
 def test_an_empty_base_is_no_reason_where_the_evidence_is_undecided(live_project: Project) -> None:
     session = create_session(live_project, base=create_base(live_project, "Handbook"))
     ask(session, "The meeting is on Monday.")
