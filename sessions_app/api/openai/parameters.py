@@ -34,7 +34,8 @@ _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "n": (1,), "tool_choice": ("auto", "none"), "logprobs": (False,), "top_logprobs": (0,), "modalities": (["text"],),
     "response_format": ({"type": "text"},), "text": ({"format": {"type": "text"}}, {}), "store": (True,),
     "tools": ([],), "truncation": ("disabled", "auto"), "frequency_penalty": (0,), "presence_penalty": (0,),
-    "include": ([],), "service_tier": ("auto",),
+    "include": ([],), "service_tier": ("auto", "default"), "top_p": (1,), "logit_bias": ({},), "functions": ([],),
+    "function_call": ("auto", "none"),
 }  # fmt: skip
 """Values that ask for nothing but what happens anyway."""
 _REFUSED = {

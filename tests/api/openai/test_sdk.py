@@ -421,6 +421,15 @@ def test_what_has_no_effect_is_said(sdk: OpenAI) -> None:
 
 
 @pytest.mark.rule("DECISION-30")
+def test_what_asks_for_nothing_else_is_not_warned_of(sdk: OpenAI) -> None:
+    answer = sdk.chat.completions.create(
+        model="mrpvm", messages=[TOLD], n=1, top_p=1, store=True, service_tier="default", logit_bias={}, tools=[],
+        tool_choice="auto", functions=[], function_call="auto", presence_penalty=0, logprobs=False,
+    )  # fmt: skip
+    assert (answer.model_extra or {})["warnings"] == []
+
+
+@pytest.mark.rule("DECISION-30")
 def test_the_length_and_the_stop_of_an_answer_are_the_clients(sdk: OpenAI) -> None:
     headers = {"X-Session-Id": "limits"}
     sdk.chat.completions.create(model="mrpvm", messages=[TOLD], extra_headers=headers)
