@@ -53,7 +53,7 @@ def test_a_passage_that_is_only_quoted_is_not_yet_the_answer(talk: Talk) -> None
     assert result["result"] != "met"
 
 
-def test_one_of_several_answers_that_differ_is_not_yet_the_answer(talk: Talk) -> None:
+def test_one_of_several_answers_that_differ_is_not_the_answer(talk: Talk) -> None:
     turn = talk("The meeting is on Monday.", "The meeting is on Tuesday.", "When is the meeting?")
     assert "Tuesday" in turn.assistant_preview
     assert turn.answer_status == "no-context"

@@ -45,7 +45,7 @@ def test_sources_that_disagree_are_named_with_their_units(live_project: Project)
     assert text_at(written, ".unit-page__text") == "Cars board at gate B on all days."
 
 
-def test_statements_of_one_source_that_disagree_are_named_with_their_units(live_project: Project) -> None:
+def test_statements_of_one_source_that_disagree_are_named(live_project: Project) -> None:
     session = create_session(live_project)
     ask(session, "The meeting is on Monday.")
     ask(session, "The meeting is on Tuesday.")
@@ -69,7 +69,7 @@ def test_other_facts_of_the_conversation_are_not_told_otherwise(live_project: Pr
     assert line == "Stated: by one sentence of this conversation."
 
 
-def test_an_empty_base_is_no_reason_where_the_evidence_is_undecided(live_project: Project) -> None:
+def test_an_empty_base_is_no_reason_where_statements_disagree(live_project: Project) -> None:
     session = create_session(live_project, base=create_base(live_project, "Handbook"))
     ask(session, "The meeting is on Monday.")
     assert "Handbook is empty" in visible_text(
