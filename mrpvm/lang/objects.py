@@ -1,6 +1,6 @@
 """Admitted objects: what a control document means once it was admitted as a whole.
 
-`statement_id` is the object's id inside its document. Fields are named as in SOP-14, in snake case; None means
+`statement_id` is the object's id inside its document. Fields are named as in LANG-14, in snake case; None means
 not assigned. Places in the source are kept, but two objects are equal when they say the same.
 """
 

@@ -69,7 +69,7 @@ TRIPLE = ("symbolicSubject", "symbolicRelation", "symbolicObject")
 
 
 class Parameter(Struct, frozen=True):
-    """One argument of a command: its name in SOP-10, its type, the kinds a reference in it may have.
+    """One argument of a command: its name in LANG-10, its type, the kinds a reference in it may have.
 
     No `type` means any argument (the field of a `set` decides), no `target` any kind of object; `attribute` names the
     argument on the admitted object.
@@ -302,7 +302,7 @@ OBJECTS: Mapping[ObjectKind, ObjectSchema] = {
         {**dict.fromkeys(("validationStatus", "preservesConstraints", "structuralComplete"), _ATOM), "body": _TEXT}
     ),
 }
-"""Fields of every object kind; required ones per SOP-20, SOP-24 and SOP-26."""
+"""Fields of every object kind; required ones per LANG-20, LANG-24 and LANG-26."""
 
 ALL_FIELDS = frozenset(name for schema in OBJECTS.values() for name in schema.fields)
 """Every field some kind has; any other name is unknown."""

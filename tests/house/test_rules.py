@@ -11,6 +11,7 @@ from tests.server import ROOT
 SPEC = ROOT / "docs/spec"
 RULE = re.compile(r'^<a id="([a-z]+-\d+)"></a>\*\*([A-Z]+-\d+)\*\* \S', re.MULTILINE)
 MENTION = re.compile(r"\b([A-Z]{3,}-\d+)\b")
+CITATION = re.compile(r"\[([A-Z]{1,12}-\d+)\b")
 
 
 @cache
@@ -27,16 +28,15 @@ def rules() -> dict[str, Path]:
 
 @cache
 def marks() -> dict[str, list[str]]:
-    """Return the tests that carry each rule's mark, as `path::function`."""
+    """Return where each rule is marked, as `path:line`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("*.py")):
         if "mark.rule(" not in (text := path.read_text(encoding="utf-8")):
             continue
-        for node in (each for top in ast.parse(text).body for each in (top, *getattr(top, "body", ()))):
-            for call in getattr(node, "decorator_list", ()):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.rule":
-                    for rule in call.args:
-                        found[ast.literal_eval(rule)].append(f"{path.relative_to(ROOT)}::{node.name}")  # type: ignore[attr-defined]
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
+                for rule in node.args:
+                    found[ast.literal_eval(rule)].append(f"{path.relative_to(ROOT)}:{node.lineno}")
     return found
 
 
@@ -59,17 +59,15 @@ def test_each_page_has_one_prefix() -> None:
 
 
 def test_rules_that_are_mentioned_exist() -> None:
+    """An id in brackets is a citation, whatever its prefix."""
     prefixes = {rule.rpartition("-")[0] for rule in rules()}
-    pages = [
-        *(ROOT / "docs").rglob("*.md"),
-        *(path for name in ("mrpvm", "sessions_app") for path in (ROOT / name).rglob("*.py")),
-    ]
-    unknown = {
-        f"{path.relative_to(ROOT)}: {rule}"
-        for path in pages
-        for rule in MENTION.findall(path.read_text(encoding="utf-8"))
-        if rule.rpartition("-")[0] in prefixes and rule not in rules()
-    }
+    sources = [path for name in ("mrpvm", "sessions_app", "bench", "tests") for path in (ROOT / name).rglob("*.py")]
+    unknown: set[str] = set()
+    for path in (*(ROOT / "docs").rglob("*.md"), *sources):
+        text = path.read_text(encoding="utf-8")
+        cited = CITATION.findall(text) if path in sources else []
+        named = [rule for rule in MENTION.findall(text) if rule.rpartition("-")[0] in prefixes]
+        unknown |= {f"{path.relative_to(ROOT)}: {rule}" for rule in (*named, *cited) if rule not in rules()}
     assert unknown == set()
 
 

@@ -131,7 +131,7 @@ def test_each_planner_answers_for_its_own_part_of_a_frame() -> None:
 
 @pytest.mark.rule("KERNEL-54")
 def test_utility_of_a_plugin_and_of_a_planner() -> None:
-    """The values include the cold start of K-55."""
+    """The values include the cold start of KERNEL-55."""
     assert utility("kb-plugin", untried("kb-plugin")) == pytest.approx(0.7 + 0.15 * 0.7 - 0.05)
     assert utility("mrp-plan-plugin", untried("mrp-plan-plugin")) == pytest.approx(0.7 - 0.05 - 0.25 * 0.1)
     worst = Experience(success=0, sufficiency=0, latency_ms=1e9, llm_calls=1e9)

@@ -1,4 +1,4 @@
-"""The golden documents of SOP-37: vectors/*.sop, with their expected results in vectors/verdicts.json."""
+"""The golden documents of LANG-37: vectors/*.sop, with their expected results in vectors/verdicts.json."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Every accept and reject vector of SOP-37, and the values of the accepted ones."""
+"""Every accept and reject vector of LANG-37, and the values of the accepted ones."""
 
 import pytest
 

@@ -175,7 +175,7 @@ class AdminsView(ApiView):
 
 
 class UnknownPath(ApiView):
-    """Any other address below `/api` [API-18: NOT_FOUND]."""
+    """Any other address below `/api`."""
 
     authentication_classes = ()
     permission_classes = ()
