@@ -91,7 +91,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, setting
     client = member_client(project)
     html, _ = cost(client, "/", {"q": "Conversation 77"})
     assert text_at(html, "#session-list .empty h2") == "No matching sessions"
-    assert text_at(html, "#session-list .empty .muted") == "Of all sessions, the latest 20 were looked at."
+    assert text_at(html, "#session-list .empty .muted") == "Of all sessions, the latest 20 were searched."
     ways = []
     while "Conversation 77" not in texts_of(html, "[data-row-link]"):
         ways.append(link_of(html, "Search further back"))
@@ -102,7 +102,7 @@ def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, setting
     assert not parsed(html).css('[name="back"]')
     # Without a filter nothing is left out; a page with a next page has no notice either.
     html, _ = cost(client, "/", {})
-    assert "were looked at" not in html
+    assert "were searched" not in html
     html, _ = cost(client, "/", {"q": "Conversation", "back": "4"})
     assert link_of(html, "More sessions")
     assert link_of(html, "Search further back") is None
@@ -127,7 +127,7 @@ def test_the_search_looks_so_far_and_says_so(
     store_long_session(project, 90)
     client = member_client(project)
     html, _ = cost(client, reverse("search"), {"q": text})
-    assert "the newest 30 were looked at" in text_at(html, "#results > p:last-child")
+    assert "the newest 30 were searched" in text_at(html, "#results > p:last-child")
     rows = [len(parsed(html).css("li.unit"))]
     while way := link_of(html, "Search further back"):
         html, _ = cost(client, reverse("search") + way, {})

@@ -305,7 +305,7 @@ def test_searched_units_show_their_place_in_the_tree(admin: Client, project: Pro
     assert texts_of(shown, "p")[0] == "The <b>pump</b> hums."
     assert "?unit=top" in links_of(shown)
     assert texts_of(shown, "p")[-1] == (
-        "None in the sessions that mounted this base; the latest 200 are looked at, in their newest 2000 turns."
+        "None in the sessions that mounted this base; the latest 200 are searched, in their newest 2000 turns."
     )
     assert f"{address}?unit=b" in links_of(admin.get(address, {"unit": "top"}).text)
     for words in ('""', "%_", "?!"):
