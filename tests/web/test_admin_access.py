@@ -234,7 +234,7 @@ def test_a_deleted_user_loses_logins_and_nothing_else(operators: Client) -> None
     assert (Session.objects.count(), ApiKey.objects.count(), KnowledgeBase.objects.count()) == (1, 1, 2)
 
 
-@pytest.mark.parametrize(("role", "pages"), [(None, 0), (Role.VIEWER, 6), (Role.EDITOR, 6), (Role.ADMIN, 11)])
+@pytest.mark.parametrize(("role", "pages"), [(None, 0), (Role.VIEWER, 10), (Role.EDITOR, 10), (Role.ADMIN, 18)])
 def test_the_index_links_only_pages_that_open(
     staff: Callable[..., Client], project: Project, role: Role | None, pages: int
 ) -> None:

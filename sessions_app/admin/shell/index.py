@@ -64,12 +64,19 @@ PAGES: dict[type[Model], tuple[str, str]] = {
     models.ExplainabilityTurn: ("turns", "viewer"),
     models.Experiment: ("experiments", "viewer"),
     models.Forgetting: ("forget", "admin"),
+    models.Suite: ("suites", "viewer"),
+    models.SavedFilter: ("turn-filters", "viewer"),
+    models.QueuedTurn: ("review", "viewer"),
+    models.Alert: ("alerts", "admin"),
     models.PluginStatistics: ("plugins", "viewer"),
     models.ApiKey: ("api-keys", "admin"),
     models.ModelRoles: ("settings", "viewer"),
     models.AuditEntry: ("audit", "admin"),
     models.StorageSample: ("storage", "admin"),
+    models.Retention: ("retention", "admin"),
+    models.Project: ("projects", "viewer"),
     models.Membership: ("members", "admin"),
+    models.Invitation: ("members", "admin"),
 }
 
 
