@@ -240,3 +240,10 @@ def test_differences_plans_and_past_values_are_not_current(document: str, questi
 )
 def test_a_part_a_debate_and_some_are_not_the_whole(document: str, question: str) -> None:
     assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    "question", ["Did the audit cost more than 30,000 dollars?", "Did the audit cost at least 30,000 dollars?"]
+)
+def test_another_number_does_not_deny_a_limit(question: str) -> None:
+    assert answer("The audit cost 40,000 dollars.", question) is None

@@ -40,6 +40,7 @@ _PERMISSION = frozenset(("may", "can"))
 _POSSIBLE = frozenset(("can", "could", "may", "might"))
 _UNDONE = lexicon.word_class("of about at from for against to without")
 _EXEMPTING = lexicon.word_class("without except despite unlike of by")
+_LIMITING = lexicon.word_class("more less fewer least most")
 _HEDGES = lexicon.word_class("maybe perhaps possibly probably allegedly supposedly presumably")
 _TALES = sense_class("legend rumour rumor myth folklore")
 _PARTS = lexicon.word_class("some most many few several half")
@@ -176,11 +177,15 @@ def _is_settled(pair: Pair) -> bool:
 
 
 def _is_uncertain(pair: Pair) -> bool:
-    """Return whether a clause is too uncertain for a yes or no: "maybe", a legend, "at least 50", "all but one"."""
+    """Return whether a clause is too uncertain for a yes or no: "maybe", a legend, "at least 50", "all but one".
+
+    So is a number for a question about a limit: 40 is more than 30, which the words do not tell.
+    """
     if set(pair.clause.adverbs) & _HEDGES or pair.premise.statement.voiced.voice & _TALES:
         return True
     numbered = any(is_number(word) for phrase in pair.question.phrases for word in phrase.senses)
-    if numbered and any(two in LIMITS for two in pairwise(pair.parsed.tokens)):
+    is_limit = any(two in LIMITS for two in pairwise(pair.parsed.tokens))
+    if numbered and (is_limit or not _LIMITING.isdisjoint(pair.query.words.values())):
         return True
     subject = pair.question.subject
     whole = subject is not None and subject.determiner in ("all", "every", "each")
