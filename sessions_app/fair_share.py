@@ -1,9 +1,9 @@
 """Shares working time among turns: only one or two work in a process at once.
 
 Turns of one process share its interpreter, and each further thread that works costs more time for switching. So a turn
-works in steps, and before each it needs a place. It keeps its place from step to step unless a turn waits
-whose project has worked less lately. While a turn waits for plugins on other threads, and so for a model, it has no
-place, and that time is not counted.
+works in steps, and before each it needs a place. It keeps its place from step to step unless a turn waits whose project
+has worked less lately. While a turn waits for plugins on other threads, and so for a model, it has no place, and that
+time is not counted.
 """
 
 import time

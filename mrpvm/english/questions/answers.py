@@ -98,11 +98,13 @@ def _named(query: Query, discourse: Discourse) -> Framed | None:
 
 def _in_cell(query: Query, discourse: Discourse) -> Framed | None:
     """Return the cell of a table, or another labelled value, with all words of the question and a value of its kind."""
-    matches: list[Match] = []
-    for premise in discourse.premises if query.wants != "verdict" else ():
-        is_priced = query.wants != "amount" or query.noun or _is_price(premise)
-        if premise.statement.is_labelled and premise.statement.is_of_document and is_priced:
-            matches += [Match(premise, tuple(values))] if (values := named_beside(query, premise, discourse)) else []
+    if query.wants == "verdict":
+        return None
+    cells = [item for item in discourse.premises if item.statement.is_labelled and item.statement.is_of_document]
+    if query.wants == "amount" and query.noun is None:
+        cells = [item for item in cells if _is_price(item)]
+    named = ((premise, named_beside(query, premise, discourse)) for premise in cells)
+    matches = [Match(premise, tuple(values)) for premise, values in named if values]
     answer = _decided(matches) if matches else None
     return replace(answer, reason=NAMED) if answer and not answer.is_undecided else None
 

@@ -53,7 +53,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is its role: "subject", "predicate", or "object" for any other. `noun` is the
-    noun that is counted or chosen from, `measure` the word that tells how exactly ("long", "year"), `preposition`
+    noun that is counted or chosen from, `measure` the word after "how" ("long"), `preposition`
     governs the gap. `conditions` are the clauses beside the main clause, `manners` the adverbs of manner and degree
     that the answer must have too, `bare` the adverbs of place and company. `limit` is the preposition of a question
     such as "by when". `words` are the words of the question by their senses.
@@ -214,7 +214,6 @@ class _Asker(Parser):
                 self.wants = word
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None
-                self.measure = word if self.wants == "time" else ""
 
     def _take_noun(self) -> None:
         def is_verb(place: int, kept: list[int]) -> bool:

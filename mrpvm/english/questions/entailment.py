@@ -16,7 +16,6 @@ from mrpvm.english.sentences.values import (
     FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
-    as_exact,
     colours,
     counts,
     is_measure,
@@ -97,9 +96,7 @@ def entails(query: Query, premise: Premise, discourse: Discourse) -> Match | Ref
         elif query.wants == "manner" and _is_purpose(pair):
             return Match(premise)
         elif pair.is_stated() and not _is_ahead(pair) and (values := _values(pair)):
-            exact = as_exact(values, query.measure) if query.wants == "time" else values
-            if exact:
-                return Match(premise, tuple(exact))
+            return Match(premise, tuple(values))
     return refused(query.words, premise.statement.reading.senses, (pair.differs() for pair in pairs))
 
 

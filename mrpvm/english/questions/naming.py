@@ -17,7 +17,6 @@ from mrpvm.english.sentences.values import (
     FINDERS,
     PLACE_PREPOSITIONS,
     UNITS,
-    as_exact,
     counts,
     has_number,
     is_measure,
@@ -34,7 +33,7 @@ _LIGHT = sense_class("be have do get take make keep happen find stay use put now
 """Verbs of little meaning beside a value, such as have, do and take: another verb may replace them."""
 _IMPLIED = {
     "time": sense_class("time day date hour month year week due"),
-    "amount": sense_class("cost price pay fee charge amount one"),
+    "amount": sense_class("cost price pay fee charge amount"),
 }
 """Words of a question that a value of the kind implies."""
 _ORDERING = frozenset(("before", "after", "since", "until", "without", "except", "besides"))
@@ -118,8 +117,7 @@ def _values(pair: Pair) -> Sequence[str]:
     if query.wants in ("person", "owner"):
         return pair.texts(item for word, item in _phrases(clause) if _is_somebody_new(word, item, pair))
     if find := FINDERS.get(query.wants):
-        found = find(clause, parsed)
-        return as_exact(found, query.measure) if query.wants == "time" else found
+        return find(clause, parsed)
     if query.wants == "count":
         return counts(clause, query.noun, parsed) if query.noun else ()
     if query.wants == "amount":

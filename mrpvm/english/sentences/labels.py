@@ -19,13 +19,10 @@ _COUNTED = re.compile(r"[a-z]{1,40}[^\W\d_isu]s")
 _WEEK = lexicon.groups("weekdays")[0]
 _DAY_WORD, _RANGE = re.compile(r"[a-z]+|[-\u2013]"), re.compile(r"\s*[-\u2013]\s*")
 _BETWEEN_DAYS = lexicon.word_class("to till until through and - \u2013")
-_OPENING, _CLOSING = lexicon.word_class("open opens opening"), lexicon.word_class("close closes closing")
+_OPENING = lexicon.word_class("open opens opening")
 _HOURS = lexicon.word_class("hours times")
-_OTHER_HOURS = lexicon.word_class(
-    "phone telephone support helpline hotline call visiting quiet happy bus train departure"
-)
+_OTHER_HOURS = lexicon.word_class("phone telephone support")
 """Hours below a heading with one of these words are not those of the house."""
-_ROLES = lexicon.word_class("role position function job")
 _PHONES = lexicon.word_class("phone telephone tel mobile")
 _SAID_OF = {"yes": ("has a", "is"), "no": ("has no", "is not")}
 _YEAR = re.compile(r"\d{4}$")
@@ -39,8 +36,6 @@ def sentence_of_label(text: str, lead: str | None, title: str | None) -> str | N
         return None
     if opened := _opened(match["label"], match["value"].rstrip("."), about, title or ""):
         return opened
-    if about and match["label"].lower() in _ROLES:
-        return f"{about} is the {match['value'][0].lower()}{match['value'][1:]}"
     if any(clause.verb for part in (match["value"], about) for clause in read(part).clauses):
         return None
     label, value = _with_unit(match["label"], match["value"].rstrip("."))
@@ -61,18 +56,15 @@ def _opened(label: str, value: str, about: str, title: str) -> str | None:
     """Return opening hours: "We are open on Saturday from 9 am to 1 pm." for "Saturday: 9 am \u2013 1 pm"."""
     headed = {*words(about), *words(title)}
     if days := _days_of(about):
-        is_close = label.lower() in _CLOSING
-        is_meant = is_close or label.lower() in _OPENING | _HOURS
+        is_meant = label.lower() in _OPENING | _HOURS
     else:
-        days, is_close = _days_of(label), False
+        days = _days_of(label)
         is_meant = bool(_OPENING & headed) or bool(_HOURS & headed and not _OTHER_HOURS & headed)
     if not (days and is_meant):
         return None
     on = " and ".join(filter(None, (", ".join(days[:-1]), days[-1])))
     if value.lower().startswith("closed"):
         return f"We are closed on {on}."
-    if is_close:
-        return f"We close on {on} at {value}."
     return f"We are open on {on} from {_RANGE.sub(' to ', value.removeprefix('from '))}."
 
 

@@ -47,9 +47,8 @@ class Statement(_Said, frozen=True, kw_only=True):
 
     `text` is the text to quote, `plain` the text with its speaker in the third person, `reading` the reading of `plain`
     with pronouns replaced. `before` is the sentence that must be quoted with it, `lead` introduces its list, `question`
-    is what it answers; a labelled one is a value with its label. `step` counts the steps of its procedure from 1.
-    `replaces` is the earlier statement that this one
-    corrects with a new value.
+    is what it answers; a labelled one is a value with its label. `step` counts the steps of its procedure
+    from 1. `replaces` is the earlier statement that this one corrects with a new value.
     """
 
     entry: EvidenceEntry

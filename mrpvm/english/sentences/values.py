@@ -1,6 +1,6 @@
 """Finds values in the phrases of a clause: places, times, durations, counts and measures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from mrpvm.english.sentences.structure import Clause, Phrase, Sentence
 from mrpvm.english.words import lexicon
@@ -31,7 +31,6 @@ CALENDAR = (
     | {f"{day}s" for day in lexicon.WEEKDAYS}
     | {"month-of-may", "a.m", "pm"}
 )
-_DATES = lexicon.MONTHS | lexicon.WEEKDAYS
 PLACE_PREPOSITIONS = lexicon.listed("place_prepositions")
 PLACE_ADVERBS = lexicon.word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
 _PERIODICAL = lexicon.word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
@@ -127,20 +126,6 @@ def times(clause: Clause, parsed: Sentence, limit: str = "") -> list[str]:
         if is_time(phrase, word, parsed) and (not limit or word in wanted)
     ]
     return texts if limit else texts + [word for word in clause.adverbs if word in _TIME_ADVERBS]
-
-
-def as_exact(texts: Iterable[str], asked: str) -> list[str]:
-    """Return the times that "what year", "what month" or "what time" asks for: May is no year, and no time of a day."""
-    return [text for text in texts if _is_as_exact(text.lower().split(), asked)]
-
-
-def _is_as_exact(tokens: Sequence[str], asked: str) -> bool:
-    is_dated = any(YEAR.fullmatch(token) or token in _DATES for token in tokens)
-    if asked == "time":
-        return not is_dated or any(map(CLOCK.fullmatch, tokens))
-    if asked == "year":
-        return any(token[:4].isdigit() or token.startswith("year") for token in tokens)
-    return asked != "month" or any(token in lexicon.MONTHS or token.startswith("month") for token in tokens)
 
 
 def places(clause: Clause, parsed: Sentence) -> list[str]:
