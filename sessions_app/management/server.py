@@ -211,7 +211,8 @@ def run_server(
     Args:
         holds_database: whether this process has its claim on the database, without which it is not ready.
 
-    Raises: KeyboardInterrupt for a signal that comes before the server handles signals itself.
+    Raises:
+        KeyboardInterrupt: a signal came before the server handles signals itself.
     """
     config = uvicorn.Config(
         "mrpvm.asgi:served",
